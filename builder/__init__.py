@@ -1,0 +1,1 @@
+"""Rows in, proven task directories out; and the command line."""

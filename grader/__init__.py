@@ -1,0 +1,1 @@
+"""The one grader; what ships in every task is the file beside this one."""

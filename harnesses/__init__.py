@@ -1,0 +1,1 @@
+"""Harness table, schedule, router, sessions and ledger."""

@@ -1,0 +1,1 @@
+"""Training, rewards, gates and evaluation."""
