@@ -1,7 +1,7 @@
 """The index: what a built catalog holds, as ``index.json`` and ``index.parquet``. No gold stands in it.
 
-Both files are streamed, so memory stays flat as a catalog grows. Identity is the digest; the order (split, then name) is
-for people and means nothing.
+Both files are streamed, so memory stays flat as a catalog grows. Identity is the digest; the order is for people
+and means nothing.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ PARQUET_SCHEMA = pa.schema(
 class Entry(BaseModel):
     """One task of a catalog, without its gold.
 
-    ``path`` is relative to the catalog (``train/name``); ``table_set`` is the sha256 over the tables' hashes, equal where
-    two tasks stand on the same tables; ``program`` says whether ``solution/`` really solves the task.
+    ``path`` is relative to the catalog (``train/name``); ``table_set`` is the sha256 over the tables' hashes, equal
+    where two tasks stand on the same tables; ``program`` says whether ``solution/`` really solves the task.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -25,14 +25,14 @@ class Image(_Section):
 
     # A public image; `harborwright lock` resolves its digest. The default is the smallest with the demo's Python.
     root: str = "python:3.13-slim"
-    # "public" pins the registry's digest, "local" a base made on this machine, "auto" takes the public lock where there is one.
+    # "public" pins the registry's digest, "local" a base made on this machine, "auto" the public one where there is one.
     lock: Literal["auto", "public", "local"] = "auto"
 
 
 class Sizing(_Section):
     """How a task's limits follow from its tables."""
 
-    # Peak working memory over the tables' in-memory footprint: pandas keeps a copy or two of what it filters, joins and sorts.
+    # Peak working memory over the tables' footprint in memory: pandas copies what it filters, joins and sorts.
     working_factor: float = Field(default=3.0, ge=1, le=20)
     # MB for Python + pandas + the heaviest harness the catalog is meant for (opencode alone peaks at 597 MiB).
     floor_mb: int = Field(default=1024, ge=256)
