@@ -1,6 +1,6 @@
 """The command line: one program, whose commands every package registers through entry points.
 
-Exit status everywhere: 0 clean, 1 findings, 2 could not run. A problem that the user can mend is one sentence with file,
+Exit status everywhere: 0 clean, 1 findings, 2 could not run. A problem that the user can mend is a sentence with file,
 expected, found and next step; a bug keeps its traceback.
 """
 
