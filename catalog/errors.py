@@ -1,0 +1,90 @@
+"""Errors a person can mend, one type per boundary crossed.
+
+Printed without a traceback by the command line's one handler; every other exception is a bug and keeps its traceback.
+Retry and drop rules key on these types, never on the wording.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class UserError(Exception):
+    """A problem that the person at the keyboard can mend.
+
+    Args:
+        message: one plain sentence: what is wrong.
+        where: the file, with a line or row where there is one (``rows.jsonl:12``).
+        expected: what would have been right.
+        found: what was there instead.
+        fix: what to do next, ideally a command.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | Path | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.message = message
+        self.where = str(where) if where is not None else None
+        self.expected = expected
+        self.found = found
+        self.fix = fix
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.message}" if self.where else self.message]
+        parts = (("expected", self.expected), ("found", self.found), ("next", self.fix))
+        lines += [f"  {label}: {text}" for label, text in parts if text]
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, str | None]:
+        """The same in fields, for ``--json``."""
+        return {
+            "error": type(self).__name__,
+            "message": self.message,
+            "where": self.where,
+            "expected": self.expected,
+            "found": self.found,
+            "next": self.fix,
+        }
+
+
+class SpecError(UserError):
+    """A spec or a lock that cannot be used as written."""
+
+
+class RowError(UserError):
+    """A row that cannot become a fair task."""
+
+
+class TableError(UserError):
+    """A table that is missing, empty, unreadable or not what its row says."""
+
+
+class SolutionError(UserError):
+    """A row's program that fails, times out or disagrees with its gold."""
+
+
+class CatalogError(UserError):
+    """A built catalog that is missing, damaged or cannot be written."""
+
+
+class ImageError(UserError):
+    """A container image that cannot be resolved, built or found."""
+
+
+class SandboxError(UserError):
+    """A container engine or sandbox provider that cannot do what was asked."""
+
+
+class HarnessError(UserError):
+    """An agent program that is unknown, missing or misconfigured."""
+
+
+class EngineError(UserError):
+    """A model server that is down, foreign or lacks what is needed."""

@@ -1,0 +1,213 @@
+"""The row: one question, its tables, its gold answer. What every source yields and every builder step takes.
+
+Columns of the public flat data set are understood as they are (``task_id, instruction, question, answer, reward_mode,
+atol, rtol, hf_bucket, bucket_prefix, files, difficulty_tier, difficulty_level``); ours are added beside them. A column
+that nobody knows is kept in ``extra`` and reported, never dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from catalog.errors import RowError
+
+AnswerType = Literal[
+    "number",
+    "integer",
+    "percent",
+    "currency",
+    "text",
+    "category",
+    "boolean",
+    "date",
+    "list",
+    "ordered_list",
+    "set",
+    "range",
+    "none",
+    "fields",
+]
+Tier = Literal["easy", "medium", "hard"]
+RewardMode = Literal["", "exact", "numeric", "list", "list_csv", "flexible"]
+
+TIER_OF_LEVEL: dict[int, Tier] = {1: "easy", 2: "medium", 3: "hard"}
+
+
+def _blank_is_none(value: object) -> object:
+    """Flat files write an absent value as an empty cell or NaN; both mean "not given"."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+def _plain(value: object) -> object:
+    """A gold as text: numbers and booleans keep the form they were written in, lists become JSON."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _names(value: object) -> object:
+    """File lists arrive as JSON lists, as JSON text or separated by commas."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ()
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                return json.loads(text)
+            except ValueError as error:
+                raise ValueError(f"a list of names that is not valid JSON ({error})") from None
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return value
+
+
+Tolerance = Annotated[float | None, BeforeValidator(_blank_is_none), Field(ge=0, allow_inf_nan=False)]
+Text = Annotated[str | None, BeforeValidator(_blank_is_none)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class NamedAnswer(BaseModel):
+    """One of several answers that a question asks for by name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, max_length=100)
+    gold: Annotated[str, BeforeValidator(_plain)]
+    answer_type: AnswerType | None = None
+    rtol: Tolerance = None
+    atol: Tolerance = None
+    decimals: int | None = Field(default=None, ge=0, le=30)
+
+
+Gold = str | tuple[NamedAnswer, ...]
+
+
+class Row(BaseModel):
+    """A question with its tables and its gold.
+
+    ``rtol``/``atol``: None means "derive it from the gold", 0 means exactly 0. ``decimals``: the rounding the question
+    states, in places. ``solution``: a Python program that runs beside ``data/`` and prints the answer. ``where`` is the
+    file and line the row came from and is no part of its identity.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task_id: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    answer: Gold
+    answer_type: Annotated[AnswerType | None, BeforeValidator(_blank_is_none)] = None
+    instruction: Text = None
+    reward_mode: Annotated[RewardMode, BeforeValidator(lambda value: _blank_is_none(value) or "")] = ""
+    rtol: Tolerance = None
+    atol: Tolerance = None
+    decimals: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=0, le=30)] = None
+    tables: Names = ()
+    hf_bucket: Text = None
+    bucket_prefix: Text = None
+    files: Names = ()
+    split: Text = None
+    difficulty_tier: Annotated[Tier | None, BeforeValidator(_blank_is_none)] = None
+    difficulty_level: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=1, le=3)] = None
+    solution: Text = None
+    answer_format: Text = None
+    license: Text = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+    where: str = ""
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        if isinstance(self.answer, tuple):
+            names = [named.name for named in self.answer]
+            if not names:
+                raise ValueError("answer: an object with no named answer in it")
+            if len(set(names)) != len(names):
+                raise ValueError(f"answer: a name is given twice in {names}")
+        elif not self.answer.strip() and self.answer_type != "none":
+            raise ValueError("answer: the gold is empty")
+        return self
+
+    @property
+    def tier(self) -> Tier | None:
+        """The row's tier: the named one, else the one of its level."""
+        return self.difficulty_tier or TIER_OF_LEVEL.get(self.difficulty_level or 0)
+
+
+KNOWN_COLUMNS = frozenset(Row.model_fields) - {"extra", "where"}
+
+
+def _gold(value: object) -> object:
+    """Named answers come as an object, as JSON text of one, or as a list of objects."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            return value
+        return _gold(parsed)
+    if isinstance(value, Mapping):
+        return tuple(
+            {"name": name, **item} if isinstance(item, Mapping) else {"name": name, "gold": item}
+            for name, item in value.items()
+        )
+    if isinstance(value, list) and value and all(isinstance(item, Mapping) and "name" in item for item in value):
+        return tuple(value)
+    return _plain(value)
+
+
+def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
+    """Make a row of one record of a flat file.
+
+    Args:
+        columns: column name to value, as the file gave them.
+        where: file and line (``rows.jsonl:12``), for messages.
+
+    Returns:
+        The row; unknown columns are kept in ``extra``.
+
+    Raises:
+        RowError: with file, line, column, what was expected and what was found.
+    """
+    known = {name: value for name, value in columns.items() if name in KNOWN_COLUMNS}
+    extra = {name: value for name, value in columns.items() if name not in KNOWN_COLUMNS and value is not None}
+    missing = [name for name in ("task_id", "question", "answer") if _blank_is_none(columns.get(name)) is None]
+    if "question" in missing and _blank_is_none(known.get("instruction")) is not None:
+        # Public flat rows may carry the full instruction alone.
+        known["question"] = known["instruction"]
+        missing.remove("question")
+    if "answer" in missing and known.get("answer_type") == "none":
+        known["answer"] = ""
+        missing.remove("answer")
+    if missing:
+        raise RowError(
+            f"the row has no {missing[0]}",
+            where=where,
+            expected="task_id, question (or instruction) and answer, each non-empty",
+            found=f"columns {', '.join(sorted(columns)) or 'none'}",
+            fix="fill the column in, or remove the row",
+        )
+    if not isinstance(known["task_id"], str):
+        known["task_id"] = str(known["task_id"])
+    known["answer"] = _gold(known["answer"])
+    try:
+        return Row(**known, extra=extra, where=where)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        column = ".".join(str(part) for part in first["loc"]) or "row"
+        raise RowError(
+            f"column {column} cannot be used",
+            where=where,
+            expected=first["msg"],
+            found=repr(first["input"])[:120],
+            fix=f"correct {column} of task {known['task_id']!r}",
+        ) from None
