@@ -6,7 +6,7 @@
 ├── set_aside.jsonl       rows that could not become a fair task, with the reason
 ├── <split>/<task>/       task directories and nothing else: `harbor run -p <catalog>/<split>` takes them as they are
 ├── .blobs/<sha256>       tables and shared files, stored once; task directories hard-link them
-├── .build.json           fingerprints of the last build, which make the next one incremental
+├── .build.parquet        fingerprints of the last build, which make the next one incremental
 └── .receipts/<digest>.json   what was proven in containers
 
 <task>/
@@ -27,7 +27,7 @@ INDEX_JSON: Final = "index.json"
 INDEX_PARQUET: Final = "index.parquet"
 SET_ASIDE: Final = "set_aside.jsonl"
 BLOBS: Final = ".blobs"
-BUILD_STATE: Final = ".build.json"
+BUILD_STATE: Final = ".build.parquet"
 RECEIPTS: Final = ".receipts"
 
 INSTRUCTION: Final = "instruction.md"
