@@ -18,6 +18,7 @@ class Table:
         bytes: its size on disk.
         source: where the bytes are on this machine.
         memory_bytes: what a pandas frame of it takes, estimated from schema and a sample; 0 for a file that is no table.
+        reading_bytes: what reading it needs beyond that frame, where the format is read through Python objects (JSON, Excel).
     """
 
     name: str
@@ -25,6 +26,7 @@ class Table:
     bytes: int
     source: Path
     memory_bytes: int
+    reading_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
