@@ -1,8 +1,8 @@
 """Task digest: a task's identity, computed from its bytes and nothing else.
 
-The digest is sha256 over one line per file (relative path, NUL, ``x`` or ``-`` for executable, NUL, sha256 of the bytes)
-in the order of the encoded paths. List positions, clocks, owners and the folder's own name do not enter, so filtering, reordering or
-re-splitting a catalog moves no identity.
+The digest is sha256 over one line per file (relative path, NUL, ``x`` or ``-`` for executable, NUL, sha256 of the
+bytes) in the order of the encoded paths. List positions, clocks, owners and the folder's own name do not enter, so
+filtering, reordering or re-splitting a catalog moves no identity.
 """
 
 from __future__ import annotations

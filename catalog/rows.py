@@ -1,8 +1,8 @@
 """The row: one question, its tables, its gold answer. What every source yields and every builder step takes.
 
 Columns of the public flat data set are understood as they are (``task_id, instruction, question, answer, reward_mode,
-atol, rtol, hf_bucket, bucket_prefix, files, difficulty_tier, difficulty_level``); ours are added beside them. A column that
-nobody knows is kept in ``extra`` and reported, never dropped.
+atol, rtol, hf_bucket, bucket_prefix, files, difficulty_tier, difficulty_level``); ours are added beside them. A column
+that nobody knows is kept in ``extra`` and reported, never dropped.
 """
 
 from __future__ import annotations

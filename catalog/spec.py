@@ -25,7 +25,7 @@ class Image(_Section):
 
     # A public image; `harborwright lock` resolves its digest. The default is the smallest with the demo's Python.
     root: str = "python:3.13-slim"
-    # "public" pins the registry's digest, "local" a base made on this machine, "auto" the public one where there is one.
+    # "public" pins the registry's digest, "local" a base made on this machine, "auto" the public one where known.
     lock: Literal["auto", "public", "local"] = "auto"
 
 

@@ -17,7 +17,7 @@ class Table:
         sha256: of its bytes, in hex.
         bytes: its size on disk.
         source: where the bytes are on this machine.
-        memory_bytes: what a pandas frame of it takes, estimated from schema and a sample; 0 for a file that is no table.
+        memory_bytes: what a pandas frame of it takes, estimated from schema and a sample; 0 for what is no table.
     """
 
     name: str
