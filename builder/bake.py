@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from grader.grader import GRADER_VERSION
 from harbor.models.task.config import PackageInfo
 
 from builder.baked import BakedTask, TaskFile
@@ -34,7 +35,6 @@ from catalog.index import Entry
 from catalog.rows import Row
 from catalog.spec import Spec
 from catalog.tables import Size, Table, table_set_digest
-from grader.grader import GRADER_VERSION
 
 MANIFEST_SCHEMA = 1
 EXPECTED_SCHEMA = 1

@@ -11,10 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from grader.grader import run_cases
+
 from builder.case_forms import Case, Gold, forms_of
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
-from grader.grader import run_cases
 
 # A column in which a row may bring slips of its own: the runner-up, a sibling group's value, a solution with one step changed.
 NEAR_MISSES = "near_misses"
