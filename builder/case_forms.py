@@ -1,6 +1,7 @@
 """The accepted and the rejected forms of one gold, by its answer type. Pure: strings in, strings out.
 
-A rejected form is only made where it is surely wrong: further from the gold than its tolerance, another day, another item.
+A rejected form is only made where it is surely wrong: further from the gold than its tolerance, another day, another
+item.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def plain(value: Decimal) -> str:
 
 
 def step_beyond(value: Decimal, gold: Gold) -> Decimal:
-    """The smallest slip worth testing: one unit of the last stated place, or the first multiple of it beyond the tolerance."""
+    """The smallest slip worth testing: a unit of the last stated place, or its first multiple beyond the tolerance."""
     exponent = value.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0
     if gold.decimals is not None:
@@ -197,6 +198,22 @@ def _none(gold: Gold) -> Forms:
 
 # Dates
 
+# Spelt out here: strftime would follow the machine's locale.
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
 _DATE_FORMS = (
     ("%Y-%m-%d", timedelta(days=1), "the next day"),
     ("%Y-%m-%d %H:%M:%S", timedelta(days=1), "the next day"),
@@ -231,20 +248,7 @@ def _date(gold: Gold) -> Forms:
 
 
 def _long_dates(day: date) -> list[Case]:
-    month = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ][day.month - 1]
+    month = _MONTHS[day.month - 1]
     return [
         (f"{day.day} {month} {day.year}", "the month as a word"),
         (f"{month} {day.day}, {day.year}", "the month as a word, first"),
@@ -314,7 +318,7 @@ def _list(gold: Gold) -> Forms:
     return accept, reject
 
 
-_RANGE = re.compile(r"\s*\[?\s*(-?[\d.,]+)\s*(?:to|-|–|and|,|\.\.)\s*(-?[\d.,]+)\s*\]?\s*")
+_RANGE = re.compile(r"\s*\[?\s*(-?[\d.,]+)\s*(?:to|-|\u2013|and|,|\.\.)\s*(-?[\d.,]+)\s*\]?\s*")
 
 
 def _range(gold: Gold) -> Forms:

@@ -1,8 +1,8 @@
 """``environment/Dockerfile`` and ``tests/Dockerfile``: which image a task stands on, and what is built on it.
 
-A local lock names a base image that already holds everything; a public one names a root, and the base image's own lines are
-written into the task, so that any provider can build it from its directory alone. Without a lock the root is the spec's, by
-tag: the catalog still builds, and ``check`` says that nothing is pinned.
+A local lock names a base image that already holds everything; a public one names a root, and the base image's own lines
+are written into the task, so that any provider can build it from its directory alone. Without a lock the root is the
+spec's, by tag: the catalog still builds, and ``check`` says that nothing is pinned.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class SharedFiles:
 
     Attributes:
         static: the shared files by their place in a task directory.
-        base_body: the lines of the base image's Dockerfile below its roots, for a task that must build from a public root.
+        base_body: the lines of the base image's Dockerfile below its roots, for a task that builds from a public root.
         grader_sha256: of the grader that is shipped.
     """
 
