@@ -17,7 +17,6 @@ from builder.baked import BakedTask, TaskFile
 from builder.cases import cases_of
 from builder.dockerfiles import (
     Foundation,
-    ImageLock,
     environment_dockerfile,
     environment_places,
     foundation,
@@ -25,6 +24,7 @@ from builder.dockerfiles import (
     tests_dockerfile,
 )
 from builder.instruction import instruction
+from builder.lock import ImageLock
 from builder.shared_files import SharedFiles, file_of
 from builder.task_toml import Class, health_timeout, task_toml
 from catalog import paths

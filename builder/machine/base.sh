@@ -52,6 +52,8 @@ ensure_root() {
         echo "FROM $bare" >"$SCRATCH/root/Dockerfile"
         build_or_fail "$ROOT_IMAGE" "$recipe" "$SCRATCH/root"
     fi
+    # Its layers stay, as the root's.
+    if [ "$bare" != "$PUBLIC_ROOT" ]; then docker rmi "$bare" >/dev/null; fi
     push "$ROOT_IMAGE"
 }
 
@@ -80,6 +82,7 @@ bootstrap() {
     ln -s /usr/bin/python3 "$tree/usr/local/bin/python3"
     rm -f "$tree"/usr/lib/python3*/EXTERNALLY-MANAGED "$tree"/etc/hostname "$tree"/etc/resolv.conf
     # pip out of the wheel that venv carries: the package python3-pip brings libraries that pip itself may not replace.
+    # shellcheck disable=SC2016  # for the shell inside
     chroot "$tree" /bin/sh -c 'wheel=$(ls /usr/share/python-wheels/pip-*.whl) && python3 "$wheel/pip" install --quiet --no-index --no-deps "$wheel"' \
         >"$SCRATCH/pip.log" 2>&1 || fail "pip could not be installed in the root: $(tail -n 1 "$SCRATCH/pip.log")" "run this again; if it stays so, report it"
     rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/* "$tree"/var/log/* "$tree"/usr/share/{doc,info,lintian,locale,man}
@@ -133,6 +136,7 @@ push() {
 }
 
 registry_answers() {
+    # shellcheck disable=SC2016  # for the shell inside
     timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2" && printf "GET /v2/ HTTP/1.0\r\nHost: $1\r\n\r\n" >&3 && grep -q "HTTP/1.. 200" <&3' \
         - "${REGISTRY%:*}" "${REGISTRY##*:}" 2>/dev/null
 }
