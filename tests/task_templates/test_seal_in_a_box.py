@@ -89,7 +89,7 @@ def test_a_fork_storm_is_ended(box: Box) -> None:
         "for _ in range(3):\n    os.fork()\n"
         "while time.time() < until:\n"
         "    if os.fork():\n        os._exit(0)\n"
-        "    time.sleep(0.001)\n"
+        "    time.sleep(0.05)\n"
     )
     box.start(f"python3 -c '{storm}'")
     time.sleep(1)
