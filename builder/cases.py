@@ -44,7 +44,7 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     both = {case["answer"] for case in cases["accept"]} & {case["answer"] for case in cases["reject"]}
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
-    failed = run_cases(expected, cases)
+    failed = run_cases(expected, {"schema": 1, **cases})
     if failed:
         raise _refuse(row, "the grader does not grade it as it must be", _told(failed[0]))
     return cases

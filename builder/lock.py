@@ -11,6 +11,7 @@ Where there is no lock the catalog is still built, over names without digests, a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tomllib
 from pathlib import Path
@@ -108,7 +109,7 @@ def find_lock(spec: Spec, path: Path, choice: Choice | None = None) -> ImageLock
     for kind in kinds:
         file = lock_path(path, kind)
         if file.exists():
-            return _read(file, kind, spec)
+            return _read(file, kind, spec, again=f"harborwright lock {path} --kind {kind}")
     if choice == "local":
         raise SpecError(
             "the spec asks for images made on this machine, and there is no lock that names them",
@@ -118,8 +119,7 @@ def find_lock(spec: Spec, path: Path, choice: Choice | None = None) -> ImageLock
     return ImageLock(kind="public", root=spec.image.root)
 
 
-def _read(file: Path, kind: Kind, spec: Spec) -> ImageLock:
-    again = f"harborwright lock {file.name.removesuffix(_SUFFIX[kind])}.toml --kind {kind}"
+def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
     try:
         lock = ImageLock(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
@@ -216,7 +216,8 @@ def _write(lock: ImageLock, file: Path) -> Path:
         beside.write_text(_HEADER[lock.kind] + "".join(lines), encoding="utf-8")
         beside.replace(file)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink()
         raise SpecError(
             "the lock cannot be written", where=file, found=str(error), fix="make the spec's folder writable"
         ) from None

@@ -120,7 +120,15 @@ CUES_BEFORE = frozenset(
 CUE_PAIRS_BEFORE = frozenset({("at", "least"), ("at", "most"), ("up", "to"), ("as", "much"), ("as", "many")})
 CUES_AFTER = frozenset("or plus odd ish something max min maximum minimum tops upwards onwards".split())
 CUE_PAIRS_AFTER = frozenset(
-    {("at", "least"), ("at", "most"), ("and", "more"), ("and", "up"), ("and", "above"), ("and", "over"), ("and", "below")}
+    {
+        ("at", "least"),
+        ("at", "most"),
+        ("and", "more"),
+        ("and", "up"),
+        ("and", "above"),
+        ("and", "over"),
+        ("and", "below"),
+    }
 )
 
 # In text these never stand beside the one answer.
@@ -458,10 +466,14 @@ QUESTION_SCALE = re.compile(
     r"|\b(?:in|as)\s+[$€£](k|m|bn)\b",
 )
 RATE = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
-NOT_A_RATE = re.compile(r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b")
+NOT_A_RATE = re.compile(
+    r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b"
+)
 PERCENT_FIXED = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
 PERCENT_DEMANDED = re.compile(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
-FRACTION_FIXED = re.compile(r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b")
+FRACTION_FIXED = re.compile(
+    r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b"
+)
 LOSSES = re.compile(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
@@ -489,7 +501,10 @@ class Question:
         self.stems = {stem(word) for word in self.words}
         self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
         self.numbers = {
-            number for blob in re.findall(r"\d(?:[\d.,]*\d)?", self.folded) for number in [read_decimal(blob)] if number is not None
+            number
+            for blob in re.findall(r"\d(?:[\d.,]*\d)?", self.folded)
+            for number in [read_decimal(blob)]
+            if number is not None
         }
         self.units = _asked_units(self.text)
         match = QUESTION_SCALE.search(self.folded)
@@ -534,7 +549,12 @@ def _asked_units(text: str) -> frozenset[str]:
         if not units or before[:1].isdigit():
             continue
         if len(key) <= 3 and key.isalpha() and before not in {"in", "(", "[", "per"} and not text.isascii() is None:
-            if not (before and "_" in text and f"{before}_{key}" in text.lower()) and key not in {"usd", "eur", "gbp", "kwh"}:
+            if not (before and "_" in text and f"{before}_{key}" in text.lower()) and key not in {
+                "usd",
+                "eur",
+                "gbp",
+                "kwh",
+            }:
                 continue
         if units == UNITS["dollars"]:
             units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
@@ -584,7 +604,9 @@ TOKEN = re.compile(
 )
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
-UNIT_TEXT = re.compile(r"\s*((?:°|µ|μ)?[^\W\d_°µ]+[²³]?(?:\^?\d(?!\d))?(?:[/·*][^\W\d_]+[²³]?(?:\^?\d(?!\d))?)*|°[CFcf]?|[℃℉])")
+UNIT_TEXT = re.compile(
+    r"\s*((?:°|µ|μ)?[^\W\d_°µ]+[²³]?(?:\^?\d(?!\d))?(?:[/·*][^\W\d_]+[²³]?(?:\^?\d(?!\d))?)*|°[CFcf]?|[℃℉])"
+)
 GROUPED = re.compile(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
 PLACES = re.compile(
     r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
@@ -885,7 +907,9 @@ class Reader:
         self._end_of_take = self.tokens[at].end
         if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
             length = 2 if words[0] == "per" else 1
-            points = words[length] in ("point", "points") or (words[length] == "-" and "points" in self._word(at + length + 1))
+            points = words[length] in ("point", "points") or (
+                words[length] == "-" and "points" in self._word(at + length + 1)
+            )
             self._end_of_take = self.tokens[min(at + length - 1 + points, len(self.tokens) - 1)].end
             return 2 if points else 1
         if words[0] == "percentage" and words[1] in ("point", "points"):
@@ -904,7 +928,9 @@ class Reader:
         if dimension and any(DIMENSIONS.get(unit) == dimension for unit in self.ctx.units):
             return False
         moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
-        return written in ("k", "K", "M", "B", "bn", "Bn", "BN", "mn", "mln") or (moneyed and (attached or written.isupper()))
+        return written in ("k", "K", "M", "B", "bn", "Bn", "BN", "mn", "mln") or (
+            moneyed and (attached or written.isupper())
+        )
 
     def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
         start = self.tokens[at].start
@@ -938,7 +964,9 @@ class Reader:
         """The one quantity stated, once the numbers that come from the question are set aside. Raises Wrong."""
         for position, quantity in self.found:
             self._check_cues(position, quantity)
-        candidates = [(at, item) for at, item in self.found if not (abs(item.value) in self.ctx.numbers and not item.percent)]
+        candidates = [
+            (at, item) for at, item in self.found if not (abs(item.value) in self.ctx.numbers and not item.percent)
+        ]
         chosen = candidates or self.found
         if not chosen:
             raise Wrong("The answer states no number.")
@@ -978,7 +1006,7 @@ class Reader:
             raise Wrong("The number is a bound or one of several, not a stated value.")
 
     def _asked_extreme(self, before: list[str]) -> bool:
-        """"The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
+        """ "The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
         extremes = {"maximum", "minimum", "max", "min", "up"}
         cues = [word for word in before[:2] if word in CUES_BEFORE]
         return all(word in extremes and self.ctx.explains(word) for word in cues)
@@ -1021,7 +1049,9 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
         return
     dimensions = {DIMENSIONS.get(unit, unit.split(":")[0]) for unit in units}
-    hinted = any(hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split())
+    hinted = any(
+        hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
+    )
     money = "money" in dimensions and ctx.answer_type == "currency"
     points = "points" in dimensions and ("point" in ctx.stems or ctx.points)
     if points and ctx.points:
@@ -1271,7 +1301,11 @@ def _strip_outer(text: str) -> str:
     for _ in range(6):
         before = text
         text = text.strip(OUTER + "`*")
-        if len(text) > 2 and text[0] + text[-1] in ("()", "[]") and _closing(text, 1, text[0], text[-1]) == len(text) - 1:
+        if (
+            len(text) > 2
+            and text[0] + text[-1] in ("()", "[]")
+            and _closing(text, 1, text[0], text[-1]) == len(text) - 1
+        ):
             text = text[1:-1]
         if text == before:
             break
@@ -1288,7 +1322,11 @@ def same_text(gold: str, answer: str) -> bool:
     first, second = fold(gold), fold(answer)
     if not second or not first:
         return gold.strip().casefold() == answer.strip().casefold() != ""
-    return first == second or ("-" not in answer + gold or not any(c.isdigit() for c in first)) and _joined(first) == _joined(second)
+    return (
+        first == second
+        or ("-" not in answer + gold or not any(c.isdigit() for c in first))
+        and _joined(first) == _joined(second)
+    )
 
 
 def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -1315,7 +1353,10 @@ def _option_letter(gold: str, text: str, ctx: Question) -> bool:
     if len(letter) != 1 or not letter.isalpha():
         return False
     listed = re.search(rf"(?:\(|\b){re.escape(letter)}[).:]\s*([^()\n;]+?)\s*(?=[(,;.?\n]|\b[a-z][).:]|$)", ctx.folded)
-    said = re.match(rf"\A(?:option|choice|answer)?\s*\(?{re.escape(letter)}\s*(?:[).:,-]+|\s)\s*\(?(.+?)\)?\Z", text.casefold().strip(OUTER))
+    said = re.match(
+        rf"\A(?:option|choice|answer)?\s*\(?{re.escape(letter)}\s*(?:[).:,-]+|\s)\s*\(?(.+?)\)?\Z",
+        text.casefold().strip(OUTER),
+    )
     return bool(listed and said and fold(said[1]) == fold(listed[1]))
 
 
@@ -1338,9 +1379,9 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
         raise Wrong(f"The answer does not state {_show(gold)}." if not places else "The answer names the text twice.")
     prefix, suffix = words[: places[0]], words[places[0] + len(wanted) :]
     prefix = [word for word in prefix if word not in ("*", "`", '"', "'", "(", "[")]
-    while suffix and suffix[0] in '*`"\')].,!':
+    while suffix and suffix[0] in "*`\"')].,!":
         suffix = suffix[1:]
-    while suffix and suffix[-1] in '*`"\')].,!':
+    while suffix and suffix[-1] in "*`\"')].,!":
         suffix = suffix[:-1]
     _check_prefix(prefix, ctx)
     _check_suffix(suffix, ctx)
@@ -1445,7 +1486,10 @@ def _absence(text: str, ctx: Question) -> str | None:
         return None
     rest = [word for word in words if word[0].isalnum()]
     known = {"any", "such", "exist", "exists", "existed", "found", "match", "matches", "cover", "covers", "covered", "apply", "applies", "applicable", "not", "doesn't", "isn't", "there", "one"}  # fmt: skip
-    opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (["there", "is", "no"], ["there", "are", "no"])
+    opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
+        ["there", "is", "no"],
+        ["there", "are", "no"],
+    )
     denied = re.search(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b", folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
@@ -1514,7 +1558,9 @@ DATE_FORMS = [
 TIME_FORMS = [
     re.compile(pattern)
     for pattern in (
-        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?" + _TZ + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
+        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+        + _TZ
+        + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
         r"(?<![\w:.])(?P<hour>\d{1,2})\s*(?P<half_day>[ap]\.?m\b\.?)",
     )
 ]
@@ -1724,7 +1770,9 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
-    text = re.sub(r"(?i)\b(?:low(?:er)?|upper|high|min|max|start|end|from)\b\s*(?:bound|limit|end)?\s*[:=]\s*", " ", text)
+    text = re.sub(
+        r"(?i)\b(?:low(?:er)?|upper|high|min|max|start|end|from)\b\s*(?:bound|limit|end)?\s*[:=]\s*", " ", text
+    )
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -1749,7 +1797,9 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
     for word in re.findall(r"[^\W\d_]+|[^\w\s]", before + " " + after):
         word = word.casefold()
         unit = UNITS.get(word, frozenset()) & ctx.units
-        if word.isalpha() and not (ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")):
+        if word.isalpha() and not (
+            ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")
+        ):
             raise Wrong(f"The word {_show(word)} is not explained.")
         if not word.isalpha() and word not in ".,:=()[]%$€£\"'*`" or word in "$€£" and ctx.units and not unit:
             raise Wrong(f"The sign {_show(word)} does not belong to one range.")
@@ -1762,7 +1812,9 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 BULLET = re.compile(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
 NUMBERED = re.compile(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
 PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→)\s*(\S.*)\Z", re.DOTALL)
-TRAILING_VALUE = re.compile(r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL)
+TRAILING_VALUE = re.compile(
+    r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
+)
 LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
@@ -1773,7 +1825,10 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
     value = load_json(text) if text[:1] in ("[", "{") else None
     if isinstance(value, list):
         return [_item_text(item, isinstance(value, Pairs)) for item in value]
-    if text[:1] in ("[", "(", "{") and _closing(text, 1, text[0], {"[": "]", "(": ")", "{": "}"}[text[0]]) == len(text) - 1:
+    if (
+        text[:1] in ("[", "(", "{")
+        and _closing(text, 1, text[0], {"[": "]", "(": ")", "{": "}"}[text[0]]) == len(text) - 1
+    ):
         text = text[1:-1]
     if not text.strip():
         return []
@@ -1783,7 +1838,10 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
         if all(BULLET.match(line) for line in lines):
             return [_bare(BULLET.sub("", line)) for line in _unnumber(lines)]
         return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
-    return [_bare(item) for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))]
+    return [
+        _bare(item)
+        for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))
+    ]
 
 
 def _item_text(item: object, paired: bool) -> str:
@@ -1876,7 +1934,8 @@ def _gold_items(gold: str, ctx: Question) -> list[Item]:
     pairs = [PAIR.match(text) for text in texts]
     all_pairs = bool(texts) and all(pairs) and not any("://" in text or re.search(r"\d:\d\d", text) for text in texts)
     return [
-        Item(text, _plain_number(text), (pair[1], pair[2]) if all_pairs and pair else None) for text, pair in zip(texts, pairs)
+        Item(text, _plain_number(text), (pair[1], pair[2]) if all_pairs and pair else None)
+        for text, pair in zip(texts, pairs)
     ]
 
 
@@ -1937,7 +1996,11 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
 def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     """Without a lead such as "The two sizes are" or "Sizes:" in front of the items."""
     match = re.match(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", text, re.IGNORECASE)
-    if not match or (match[0].rstrip().endswith(":") and any(item.pair for item in items) and "\n" not in match[0] + text[match.end() :][:1]):
+    if not match or (
+        match[0].rstrip().endswith(":")
+        and any(item.pair for item in items)
+        and "\n" not in match[0] + text[match.end() :][:1]
+    ):
         return text
     words = WORD.findall(match[1].casefold())
     if not words or not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
@@ -2071,7 +2134,10 @@ def read_fields(gold: object) -> list[Field]:
     if isinstance(gold, Pairs):
         gold = dict(gold)
     if isinstance(gold, dict):
-        rows = [{"name": name, **(dict(row) if isinstance(row, (dict, Pairs)) else {"gold": row})} for name, row in gold.items()]
+        rows = [
+            {"name": name, **(dict(row) if isinstance(row, (dict, Pairs)) else {"gold": row})}
+            for name, row in gold.items()
+        ]
     elif isinstance(gold, list):
         rows = [dict(row) if isinstance(row, (dict, Pairs)) else {} for row in gold]
     else:
@@ -2079,10 +2145,14 @@ def read_fields(gold: object) -> list[Field]:
     fields = []
     for row in rows:
         if not row.get("name") or "gold" not in row or set(row) - FIELD_KEYS:
-            raise GoldError("A field needs a name and a gold, and knows no other keys than " + ", ".join(sorted(FIELD_KEYS)))
+            raise GoldError(
+                "A field needs a name and a gold, and knows no other keys than " + ", ".join(sorted(FIELD_KEYS))
+            )
         text = gold_text(row["gold"])
         kind = str(row.get("answer_type") or infer_answer_type(text, str(row["name"]))[0])
-        fields.append(Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals"))))
+        fields.append(
+            Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals")))
+        )
     if not fields or len({_field_key(field.name) for field in fields}) != len(fields):
         raise GoldError("The gold names no fields, or one of them twice.")
     return fields
@@ -2142,7 +2212,10 @@ def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
 def _field_pieces(text: str, names: Sequence[str]) -> list[str]:
     """One line of `a: 1, b: 2` cut in front of each name."""
     pattern = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
-    cuts = [match.start(1) for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({pattern})[\"'`*]*\s*[:=]", text, re.IGNORECASE)]
+    cuts = [
+        match.start(1)
+        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({pattern})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
+    ]
     return [text[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(text)])]
 
 
@@ -2244,9 +2317,15 @@ ORDER_WORDS = re.compile(
     r"smallest|best|worst|oldest|newest|first|most|least)\b.{0,20}\bto)\b"
 )
 ANY_ORDER = re.compile(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
-COUNT_ASKED = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b|\b(?:which|what) year\b|\byear\b.{0,20}\bdid\b|\bwhole number\b|\binteger\b")
-AVERAGED = re.compile(r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b")
-LIST_ASKED = re.compile(r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|\bcomma[- ]separated\b|\beach\b|\ball\b")
+COUNT_ASKED = re.compile(
+    r"\bhow many\b|\bnumber of\b|\bcount\b|\b(?:which|what) year\b|\byear\b.{0,20}\bdid\b|\bwhole number\b|\binteger\b"
+)
+AVERAGED = re.compile(
+    r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b"
+)
+LIST_ASKED = re.compile(
+    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|\bcomma[- ]separated\b|\beach\b|\ball\b"
+)
 TEXT_TYPES = frozenset({"text", "category", "boolean", "date", "none"})
 
 
@@ -2254,7 +2333,11 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
     """The answer type a gold and its question propose, and whether that is sure enough not to be reported."""
     if isinstance(gold, bool):
         return "boolean", True
-    if isinstance(gold, (list, dict)) and gold and (isinstance(gold, dict) or all(isinstance(row, dict) and "name" in row for row in gold)):
+    if (
+        isinstance(gold, (list, dict))
+        and gold
+        and (isinstance(gold, dict) or all(isinstance(row, dict) and "name" in row for row in gold))
+    ):
         return "fields", True
     text, asked = gold_text(gold).strip(), question.casefold()
     ordered = bool(ORDER_WORDS.search(asked)) and not ANY_ORDER.search(asked)
@@ -2266,7 +2349,13 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
         return "boolean", True
     if folded in INAPPLICABLE or (folded in NONE_WORDS and folded not in ("[]", "{}", "null")):
         return "none", True
-    if text[0] == "[" and isinstance(load_json(text), list) or "\n" in text or _outside_quotes(text)[1] and len(read_items(text)) > 1:
+    if (
+        text[0] == "["
+        and isinstance(load_json(text), list)
+        or "\n" in text
+        or _outside_quotes(text)[1]
+        and len(read_items(text)) > 1
+    ):
         return list_type, bool(ordered or ANY_ORDER.search(asked) or LIST_ASKED.search(asked))
     number = _number_type(text, asked)
     if number:
@@ -2351,7 +2440,10 @@ def check_gold(
     except GoldError as problem:
         return [*findings, Finding("refuse", str(problem))]
     if verdict.reward != 1.0:
-        return [*findings, Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}")]
+        return [
+            *findings,
+            Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}"),
+        ]
     if answer_type in ("list", "ordered_list", "set") and not read_items(clean(text)):
         return [*findings, Finding("refuse", "The gold is an empty list; say so with the type none.")]
     return findings + _check_meaning(text, answer_type, Tolerance(rtol, atol, decimals), question)
@@ -2372,7 +2464,9 @@ def _check_tolerances(answer_type: str, rtol: object, atol: object, decimals: ob
             findings.append(Finding("refuse", f"{name} is {value!r} for the whole; each field has its own tolerance."))
         elif value and answer_type == "integer":
             findings.append(Finding("warn", f"{name} is {value!r}, but an integer is exact: it is ignored."))
-    if decimals is not None and (isinstance(decimals, bool) or not isinstance(decimals, int) or not -12 <= decimals <= 30):
+    if decimals is not None and (
+        isinstance(decimals, bool) or not isinstance(decimals, int) or not -12 <= decimals <= 30
+    ):
         findings.append(Finding("refuse", f"decimals is {decimals!r}; expected a whole number of places."))
     if isinstance(rtol, (int, float)) and rtol >= 1:
         findings.append(Finding("refuse", f"rtol is {rtol!r}: every value up to twice the gold, and zero, would pass."))
@@ -2414,11 +2508,17 @@ def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -
         if value and (tol.rtol is not None or tol.atol is not None):
             allowed = tolerance_of(value, written, tol, question)
             if allowed >= abs(value):
-                findings.append(Finding("refuse", f"The tolerance {_plain(allowed)} swallows the gold {written}: zero would pass."))
+                findings.append(
+                    Finding("refuse", f"The tolerance {_plain(allowed)} swallows the gold {written}: zero would pass.")
+                )
             elif allowed * 4 >= abs(value):
-                findings.append(Finding("warn", f"The tolerance {_plain(allowed)} is a quarter or more of the gold {written}."))
+                findings.append(
+                    Finding("warn", f"The tolerance {_plain(allowed)} is a quarter or more of the gold {written}.")
+                )
     if answer_type in ("text", "category") and re.fullmatch(r"[-+]?\d*\.\d+(?:[eE][+-]?\d+)?", text.strip()):
-        findings.append(Finding("warn", f"The gold {_show(text)} is a decimal number, but its type compares it as text."))
+        findings.append(
+            Finding("warn", f"The gold {_show(text)} is a decimal number, but its type compares it as text.")
+        )
     return findings
 
 
@@ -2551,7 +2651,9 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
     expected = read_expected(options["--expected"])
     digest = source_sha256()
     if expected["grader_sha256"] != digest:
-        raise Fault("grader-mismatch", f"expected.json was written for grader {expected['grader_sha256']}, this is {digest}")
+        raise Fault(
+            "grader-mismatch", f"expected.json was written for grader {expected['grader_sha256']}, this is {digest}"
+        )
     content = _sealed_answer(options["--answer"], sentinel) if sentinel.state == "sealed" else b""
     try:
         graded = _grade_expected(expected, content)
@@ -2583,7 +2685,11 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
 
 
 def _versions(digest: str) -> dict[str, object]:
-    return {"grader_version": GRADER_VERSION, "grader_sha256": digest, "python": ".".join(map(str, sys.version_info[:3]))}
+    return {
+        "grader_version": GRADER_VERSION,
+        "grader_sha256": digest,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
 
 
 def read_sentinel(path: str) -> Sentinel:
@@ -2608,7 +2714,13 @@ def read_sentinel(path: str) -> Sentinel:
     if not sound:
         raise Fault("sentinel-malformed", f"{path} is not what the sealing step writes")
     sha = row.get("sha256")
-    return Sentinel(str(row["state"]), str(row["why"]), int(row["bytes"]), sha if isinstance(sha, str) else None, row["late"] is True)
+    return Sentinel(
+        str(row["state"]),
+        str(row["why"]),
+        int(row["bytes"]),
+        sha if isinstance(sha, str) else None,
+        row["late"] is True,
+    )
 
 
 def _whole(value: object) -> bool:
@@ -2625,7 +2737,10 @@ def read_expected(path: str) -> dict[str, object]:
         and row.get("answer_type") in ANSWER_TYPES
         and row.get("gold") not in (None, "", [], {})
         and isinstance(row.get("question", ""), (str, type(None)))
-        and not any(finding.level == "refuse" for finding in _check_tolerances("number", row.get("rtol"), row.get("atol"), row.get("decimals")))
+        and not any(
+            finding.level == "refuse"
+            for finding in _check_tolerances("number", row.get("rtol"), row.get("atol"), row.get("decimals"))
+        )
     )
     if not sound:
         raise Fault("expected-malformed", f"{path} is not what the builder writes")
@@ -2691,7 +2806,9 @@ def _report(folder: str | None, cause: str, detail: str) -> int:
             except OSError:
                 continue
         try:
-            _write(folder, "verdict.json", {"schema": 1, "reward": None, "cause": cause, "reason": detail, **_versions("")})
+            _write(
+                folder, "verdict.json", {"schema": 1, "reward": None, "cause": cause, "reason": detail, **_versions("")}
+            )
         except Fault:
             return 2
     return 2

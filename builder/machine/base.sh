@@ -143,7 +143,7 @@ registry_answers() {
 
 # Debian's registry, its binary alone: the package would start a service that listens to every network.
 ensure_registry() {
-    local binary=$STATE/bin/docker-registry pid i
+    local binary=$STATE/bin/docker-registry config pid i
     registry_answers && return
     as_root "starting a registry"
     if [ ! -x "$binary" ]; then
@@ -152,8 +152,9 @@ ensure_registry() {
         install -D -m 755 "$SCRATCH/registry/usr/bin/docker-registry" "$binary"
     fi
     mkdir -p "$STATE/registry" "$LOGS"
-    sed -e "s|@DIRECTORY@|$STATE/registry|" -e "s|@ADDRESS@|127.0.0.1:${REGISTRY##*:}|" "$here/registry.yml" >"$STATE/registry.yml"
-    setsid nohup "$binary" serve "$STATE/registry.yml" >>"$LOGS/registry.log" 2>&1 </dev/null 9>&- &
+    config=$STATE/registry-${REGISTRY##*:}.yml
+    sed -e "s|@DIRECTORY@|$STATE/registry|" -e "s|@ADDRESS@|127.0.0.1:${REGISTRY##*:}|" "$here/registry.yml" >"$config"
+    setsid nohup "$binary" serve "$config" >>"$LOGS/registry.log" 2>&1 </dev/null 9>&- &
     pid=$!
     for ((i = 0; i < 60; i++)); do
         if registry_answers; then
@@ -179,4 +180,5 @@ prove() {
     say "proof: libraries run as user agent, a memory limit of 64m ends 200 MB (exit 137)"
 }
 
-main
+# Sourced, it only offers its functions.
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then main; fi

@@ -24,7 +24,7 @@ LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 PENGUINS = "species,island,mass\nAdelie,Dream,3750\nGentoo,Biscoe,5000\nAdelie,Torgersen,3800\nChinstrap,Dream,3700\n"
 
 
-def row(task_id: str, **values: Any) -> dict[str, Any]:
+def row(task_id: str, /, **values: Any) -> dict[str, Any]:
     base = {
         "task_id": task_id,
         "question": f"In penguins.csv, how many rows have a mass above {3000 + 10 * len(task_id)} grams ({task_id})?",
@@ -73,6 +73,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 def test_rows_become_task_directories_that_the_index_names(bench: Bench) -> None:
     report = bench.build(row("a"), row("b", split="test"))
+    assert not report.set_aside
     assert (report.tasks, report.written, dict(report.splits)) == (2, 2, {"train": 1, "test": 1})
     entries = list(read_index(bench.out))
     assert [entry.path for entry in entries] == ["train/a", "test/b"]
