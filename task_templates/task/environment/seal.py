@@ -238,6 +238,9 @@ def empty(folder, until):
         top = os.open(folder, FOLDER)
     except FileNotFoundError:
         return True
+    except OSError as error:
+        print(f"{folder} could not be emptied: {error}", file=sys.stderr)
+        return False
     fresh = itertools.count(time.time_ns())
     try:
         while True:
