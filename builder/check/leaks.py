@@ -87,7 +87,7 @@ def leaks(task: TaskView) -> Iterator[Finding]:
                 asked = name in _WORDS and answer_type in _LABELS
                 yield _leak(task, name, "warning" if asked else "error")
         for name in task.files:
-            if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2].partition(".")[0]):
+            if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):
                 yield Finding(
                     RULE, "error", f"{task.entry.name}/{name}", "the gold is part of a file's name", "rename it"
                 )
