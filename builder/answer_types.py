@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from grader.grader import check_gold, from_reward_mode, infer_answer_type
-
 from catalog.errors import RowError
 from catalog.findings import Finding
 from catalog.rows import AnswerType, NamedAnswer, Row
+from grader.grader import check_gold, from_reward_mode, infer_answer_type
 
 _TYPES: dict[str, AnswerType] = {name: name for name in get_args(AnswerType)}
 _NO_ANSWER = "none"
