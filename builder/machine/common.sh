@@ -2,6 +2,10 @@
 # shellcheck disable=SC2034  # what is set here is read by those who source this
 # What docker.sh and base.sh share: how a step is told, how a failure names its remedy. Sourced, never run.
 
+# Counted from the first script's start, also in those it runs.
+export HARBORWRIGHT_STARTED=${HARBORWRIGHT_STARTED:-$EPOCHSECONDS}
+SECONDS=$((EPOCHSECONDS - HARBORWRIGHT_STARTED))
+
 say() { printf '[%4ds] %s\n' "$SECONDS" "$*"; }
 
 # fail WHAT NEXT: what is wrong, and what the reader can do about it.
