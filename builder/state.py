@@ -21,7 +21,8 @@ from catalog.index import PARQUET_SCHEMA, Entry
 from catalog.rows import Row
 from catalog.tables import Size, Table
 
-_SCHEMA = PARQUET_SCHEMA.append(pa.field("fingerprint", pa.binary(16)))
+# A row that baking refused has a name, a fingerprint and a reason, and nothing else.
+_SCHEMA = PARQUET_SCHEMA.append(pa.field("fingerprint", pa.binary(16))).append(pa.field("refused", pa.string()))
 _BATCH = 2000
 # The code and the templates that a task's bytes follow from.
 _CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
@@ -53,9 +54,14 @@ class BuildState:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        names: list[str] = table.column("name").to_pylist()
-        marks: list[bytes] = table.column("fingerprint").to_pylist()
-        self._known = {name: (mark, place) for place, (name, mark) in enumerate(zip(names, marks, strict=True))}
+        self._tasks: dict[str, tuple[bytes, str, int]] = {}
+        self._refused: dict[str, tuple[bytes, str]] = {}
+        columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "path", "refused"))
+        for place, (name, mark, path, reason) in enumerate(zip(*columns, strict=True)):
+            if reason is None:
+                self._tasks[name] = (mark, path, place)
+            else:
+                self._refused[name] = (mark, reason)
 
     @classmethod
     def read(cls, catalog: Path) -> BuildState:
@@ -69,21 +75,30 @@ class BuildState:
         return cls(table)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._tasks)
 
-    def unchanged(self, name: str, fingerprint: bytes) -> bool:
-        """True where the last build made task ``name`` from the very same things."""
-        known = self._known.get(name)
-        return known is not None and known[0] == fingerprint
+    def has(self, name: str) -> bool:
+        """True where the last build had a task of this name."""
+        return name in self._tasks
+
+    def unchanged(self, name: str, fingerprint: bytes) -> str | None:
+        """Where task ``name`` lies, if the last build made it from the very same things, else None."""
+        mark, path, _ = self._tasks.get(name, (b"", "", 0))
+        return path if mark == fingerprint else None
 
     def entry(self, name: str) -> Entry:
         """The index entry of a task of the last build."""
-        values = self._table.slice(self._known[name][1], 1).drop(["fingerprint"]).to_pylist()[0]
-        return Entry(**values)
+        place = self._tasks[name][2]
+        return Entry(**self._table.slice(place, 1).drop(["fingerprint", "refused"]).to_pylist()[0])
+
+    def refused(self, name: str, fingerprint: bytes) -> str | None:
+        """Why the last build refused this row, made of the very same things; None where it did not."""
+        mark, reason = self._refused.get(name, (b"", ""))
+        return reason if mark == fingerprint else None
 
     def names(self) -> Iterator[str]:
         """The tasks of the last build, in its order."""
-        yield from self._known
+        yield from self._tasks
 
 
 class StateWriter:
@@ -95,7 +110,14 @@ class StateWriter:
 
     def add(self, entry: Entry, fingerprint: bytes) -> None:
         """Append one task."""
-        self._batch.append({**entry.model_dump(), "fingerprint": fingerprint})
+        self._append({**entry.model_dump(), "fingerprint": fingerprint})
+
+    def refuse(self, name: str, fingerprint: bytes, reason: str) -> None:
+        """Append one row that baking refused."""
+        self._append({"name": name, "fingerprint": fingerprint, "refused": reason})
+
+    def _append(self, values: dict[str, object]) -> None:
+        self._batch.append(values)
         if len(self._batch) >= _BATCH:
             self._flush()
 

@@ -60,6 +60,10 @@ SEALED: Final = "/sealed"  # root-owned; the one artifact
 SEALED_ANSWER: Final = "answer"
 SENTINEL: Final = "sentinel.json"
 
+# Folders of the templates, below task_templates/.
+TASK_TEMPLATES: Final = "task"
+BASE_REQUIREMENTS: Final = "base/requirements.txt"
+
 NAME_LIMIT: Final = 80  # directory, image and container names are built from it; file systems stop at 255 bytes
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 
@@ -75,3 +79,4 @@ def repository_root() -> Path:
 
 
 TEMPLATES: Final = repository_root() / "task_templates"
+GRADER_SOURCE: Final = repository_root() / "grader" / "grader.py"
