@@ -79,6 +79,14 @@ unpack_from() {
     for deb in "$apt_root"/debs/*.deb; do dpkg-deb -x "$deb" "$destination"; done
 }
 
+# Two runs at once would start two engines and make every image twice; the lock goes with the process that took it.
+lock_machine() {
+    if [ -n "${HARBORWRIGHT_LOCKED:-}" ] || [ ! -w /run ]; then return; fi
+    exec 9>/run/harborwright-docker.lock
+    flock -w 900 9 || fail "another run has held the lock on this machine's images for a quarter of an hour" "end that run, then start this one again"
+    export HARBORWRIGHT_LOCKED=yes
+}
+
 # A Debian machine has it: apt itself depends on it.
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 STATE=/var/lib/harborwright

@@ -155,9 +155,5 @@ report_engine() {
     say "engine: $version, storage driver $driver, memory limits on"
 }
 
-# Two runs at once would start two engines; the lock goes with this process.
-if [ -w /run ]; then
-    exec 9>/run/harborwright-docker.lock
-    flock -w 900 9 || fail "another run of docker.sh has held its lock for a quarter of an hour" "end that run, then start this one again"
-fi
+lock_machine
 main "$@"
