@@ -75,6 +75,13 @@ def _some_rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
         yield row
 
 
+def header_of(file: TableFile, dialect: Dialect) -> list[str]:
+    """The column names of a delimited file, as pandas gives them."""
+    with closing(lines_of(file, dialect.encoding)) as lines:
+        first = next(filter(None, csv.reader(lines, delimiter=dialect.delimiter)), [])
+    return [name or f"Unnamed: {index}" for index, name in enumerate(first)]
+
+
 def check(file: TableFile) -> list[str]:
     """Read a delimited file through; returns notes on its dialect and its short rows.
 

@@ -8,7 +8,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -133,7 +133,7 @@ def text_of(blocks: list[bytes], encoding: str) -> list[str]:
     return [block.decode(encoding, errors="replace") for block in blocks]
 
 
-def lines_of(file: TableFile, encoding: str) -> Iterator[str]:
+def lines_of(file: TableFile, encoding: str) -> Generator[str]:
     """The file's lines as text, with their ends as they are, for a csv reader."""
     with file.open() as stream, io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
         yield from text

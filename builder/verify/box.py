@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
-import logging
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, override
 
@@ -26,46 +23,11 @@ from harbor.models.task.config import HealthcheckConfig
 
 from builder.verify import engine, memory
 from builder.verify.outcome import BoxState, Seen
+from builder.verify.runs import RUNS
 
 # Seconds that one command may take; "exec" is bounded by its phase, and here in case that fails.
 LIMITS: Final = {"cp": 180, "up": 180, "down": 90, "exec": 4 * 3600}
 _RUNTIME: Final = dataclasses.replace(DOCKER_RUNTIME, supports_compose_wait=False)
-
-
-@dataclass(slots=True)
-class Run:
-    """What all boxes of one verification share.
-
-    Attributes:
-        name: the label's value.
-        labels: a compose file that puts the label on containers and networks.
-        engine_gone: set when the engine no longer answers; from then on no box asks it anything.
-        images: tags built for this run.
-    """
-
-    name: str
-    labels: Path
-    engine_gone: bool = False
-    images: set[str] = field(default_factory=set)
-    building: dict[str, asyncio.Lock] = field(default_factory=dict)
-
-
-# Harbor makes boxes from a configuration that must be JSON, so a box finds its run by name.
-RUNS: dict[str, Run] = {}
-
-
-def open_run(name: str, folder: Path) -> Run:
-    """Register a run; its label file is written into ``folder``."""
-    labels = {"labels": {engine.LABEL: name}}
-    path = folder / "labels.json"
-    path.write_text(json.dumps({"services": {"main": labels}, "networks": {"default": labels}}))
-    RUNS[name] = Run(name, path)
-    return RUNS[name]
-
-
-def close_run(run: Run) -> None:
-    """Forget a run."""
-    RUNS.pop(run.name, None)
 
 
 def plain_command(command: list[str], container: str | None, *, stdin: bool) -> list[str] | None:
@@ -157,6 +119,8 @@ class ProbeBox(DockerEnvironment):
     ) -> ExecResult:
         if self._run.engine_gone:
             raise RuntimeError("the container engine does not answer")
+        if self._run.hurry:
+            raise RuntimeError("the run is being ended")
         bounds = [seconds for seconds in (timeout_sec, LIMITS.get(command[0])) if seconds]
         bound = min(bounds) if bounds else None
         direct = plain_command(command, self._container, stdin=stdin_data is not None)
@@ -278,8 +242,3 @@ class ProbeBox(DockerEnvironment):
         result = await self._spawn(command, None)  # bounded by the task's own build_timeout_sec
         if result.return_code != 0:
             raise SandboxBuildFailedError(f"docker build failed: {(result.stdout or '').strip()[-1500:]}")
-
-
-def quiet_harbor() -> None:
-    """Keep Harbor's log in its trial folders and off the terminal."""
-    logging.getLogger("harbor").addHandler(logging.NullHandler())

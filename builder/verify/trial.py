@@ -20,8 +20,9 @@ from harbor.trial.hooks import TrialEvent, TrialHookEvent
 from harbor.trial.trial import Trial
 
 from builder.verify import engine, outcome
-from builder.verify.box import ProbeBox, Run
+from builder.verify.box import ProbeBox
 from builder.verify.outcome import Outcome, Seen
+from builder.verify.runs import Run
 
 BOX: Final = f"{ProbeBox.__module__}:{ProbeBox.__qualname__}"
 # The engine is asked this often, may take this long, and is given up after this many refusals in a row.
@@ -116,7 +117,7 @@ async def run_trial(plan: Plan, run: Run, folder: Path) -> Outcome:
 
     Args:
         plan: what to run.
-        run: what its boxes are labelled with (``builder.verify.box.open_run``).
+        run: what its boxes are labelled with (``builder.verify.runs.open_run``).
         folder: the trial's folder is made in it, and kept.
 
     Returns:
