@@ -46,7 +46,7 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
     try:
-        failed = run_cases(expected, {"schema": 1, **cases})
+        failed = run_cases(dict(expected), {"schema": 1, **cases})
     except GoldError as error:
         raise _refuse(row, "the gold cannot be graded as its type", str(error)) from None
     if failed:
