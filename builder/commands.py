@@ -13,11 +13,11 @@ from builder import show
 from builder.build import BuildReport, build
 from builder.check import CheckReport, check
 from builder.importers.commands import register as register_import
-from builder.lock import find_lock
+from builder.lock import ImageLock, find_lock, make_lock
 from builder.machine.commands import register as register_machine
 from builder.sources.reading import SOURCES
 from catalog import paths
-from catalog.errors import SpecError
+from catalog.errors import SpecError, UserError
 from catalog.spec import Spec, parse_spec, read_spec
 
 CLEAN, FINDINGS = 0, 1
@@ -64,12 +64,26 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
     return parse_spec(values, source)
 
 
+def lock_for(spec: Spec, source: Path) -> ImageLock:
+    """The spec's lock; where there is none yet, one made now if a registry or this machine's own images allow it.
+
+    A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing.
+    """
+    lock = find_lock(spec, source)
+    if lock.is_pinned or spec.image.lock != "auto":
+        return lock
+    try:
+        return make_lock(spec, source)[0]
+    except UserError:
+        return lock
+
+
 def _build(
     source: Path, out: Path | None, tables: Path | None, name: str | None, jobs: int | None, quiet: bool
 ) -> BuildReport:
     spec = spec_of(source, tables, name)
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
-    lock = find_lock(spec, source)
+    lock = lock_for(spec, source)
     with show.progress(f"building {spec.full_name}", None, quiet=quiet) as bar:
         return build(
             spec,

@@ -74,8 +74,8 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
     dedupe = Deduplicator()
     for row in _rows(source.rows(lambda finding: None)):
         dedupe.add(row)
-    for row in source.rows(note):
-        yield row if isinstance(row, SetAside) else _plan(row, spec, dedupe, shelf, note)
+    for item in source.rows(note):
+        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, note)
 
 
 def reason_of(error: UserError, row: Row) -> str:
