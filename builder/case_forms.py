@@ -315,11 +315,12 @@ def _range(gold: Gold) -> Forms:
     match = _RANGE.fullmatch(gold.text)
     low, high = (decimal_of(part) for part in match.groups()) if match else (None, None)
     if low is None or high is None:
-        return [], [("0 to 0", "another range")]
+        return _dressed(gold.text), []
     step = max(step_beyond(low, gold), step_beyond(high, gold))
     accept: list[Case] = [
         (f"{plain(low)} to {plain(high)}", "lower to upper"),
         (f"[{plain(low)}, {plain(high)}]", "brackets"),
+        *_dressed(gold.text),
     ]
     reject: list[Case] = [
         (f"{plain(low)} to {plain(high + step)}", "the upper end is too high"),

@@ -15,6 +15,7 @@ from builder.case_forms import Case, Gold, forms_of
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
 from grader import run_cases
+from grader.grader import GoldError
 
 # A column in which a row may bring slips of its own: the runner-up, a sibling group's value, what a wrong step gives.
 NEAR_MISSES = "near_misses"
@@ -39,19 +40,18 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     else:
         gold = Gold(row.answer, row.answer_type or "text", row.question, row.rtol, row.atol, row.decimals)
         accept, reject = forms_of(gold)
-    reject = [*reject, *_own(row)]
+    reject = [*_own(row), *reject]
     cases = {"accept": _unique(accept), "reject": _unique(reject)[:_MOST]}
     both = {case["answer"] for case in cases["accept"]} & {case["answer"] for case in cases["reject"]}
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
-    failed = run_cases(expected, {"schema": 1, **cases})
+    try:
+        failed = run_cases(dict(expected), {"schema": 1, **cases})
+    except GoldError as error:
+        raise _refuse(row, "the gold cannot be graded as its type", str(error)) from None
     if failed:
-        raise _refuse(row, "the grader does not grade it as it must be", _told(failed[0]))
+        raise _refuse(row, "the grader does not grade it as it must be", failed[0][:300])
     return cases
-
-
-def _told(failure: object) -> str:
-    return str(failure)[:300]
 
 
 def _refuse(row: Row, message: str, found: str) -> RowError:
