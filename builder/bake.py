@@ -1,7 +1,7 @@
-"""Baking: one row and its tables become one task directory, as values. A pure function: nothing is read, nothing is written.
+"""Baking: one row and its tables become one task directory, as values. Pure: nothing is read, nothing is written.
 
-The same row, tables, size, spec and lock give the same bytes on any machine; ``builder/build.py`` writes them. What the agent's
-image holds (``environment/``) never names the gold; what names it (``tests/``, ``solution/``) never reaches the agent's image.
+The same row, tables, size, spec and lock give the same bytes on any machine; ``builder/build.py`` writes them. What the
+agent's image holds (``environment/``) never names the gold; what names it (``tests/``, ``solution/``) is never in it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from grader.grader import GRADER_VERSION
 from harbor.models.task.config import PackageInfo
 
 from builder.baked import BakedTask, TaskFile
 from builder.cases import cases_of
 from builder.dockerfiles import (
     Foundation,
-    ImageLock,
     environment_dockerfile,
     environment_places,
     foundation,
@@ -26,6 +24,7 @@ from builder.dockerfiles import (
     tests_dockerfile,
 )
 from builder.instruction import instruction
+from builder.lock import ImageLock
 from builder.shared_files import SharedFiles, file_of
 from builder.task_toml import Class, health_timeout, task_toml
 from catalog import paths
@@ -35,6 +34,7 @@ from catalog.index import Entry
 from catalog.rows import Row
 from catalog.spec import Spec
 from catalog.tables import Size, Table, table_set_digest
+from grader import GRADER_VERSION
 
 MANIFEST_SCHEMA = 1
 EXPECTED_SCHEMA = 1

@@ -21,6 +21,7 @@ from builder.plan import Planned, open_source, plan
 from builder.sources import SetAside
 from builder.state import BuildState, Fingerprints, StateWriter, policies_text
 from builder.tables import TableShelf
+from builder.tables.remembered import keep_inspections, read_inspections
 from builder.tree import building
 from builder.workers import Baked, Changed, Kept, Refused, Workplace, put_in_place
 from catalog import paths
@@ -91,7 +92,8 @@ def build(
     began = time.monotonic()
     report = BuildReport(out)
     source = open_source(spec, cache)
-    shelf = TableShelf(source.tables, cache)
+    known = read_inspections(cache)
+    shelf = TableShelf(source.tables, report.findings.append, known)
     state = BuildState.read(out)
     marks = Fingerprints(policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock))
     steps = _decide(plan(spec, source, shelf, report.findings.append), marks, state, out)
@@ -106,6 +108,7 @@ def build(
         remaining = itertools.chain(same, [] if first is None else [first], rest)
         with building(out) as folder:
             _write(Workplace(spec, lock, folder, out.absolute()), remaining, state, report, jobs, progress)
+    keep_inspections(cache, known, shelf.inspections)
     report.seconds = time.monotonic() - began
     return report
 

@@ -1,6 +1,7 @@
 """The accepted and the rejected forms of one gold, by its answer type. Pure: strings in, strings out.
 
-A rejected form is only made where it is surely wrong: further from the gold than its tolerance, another day, another item.
+A rejected form is only made where it is surely wrong: further from the gold than its tolerance, another day, another
+item.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from datetime import date, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 
 from catalog.rows import AnswerType
+from grader.grader import Tolerance, read_items, tolerance_of
 
 Case = tuple[str, str]
 Forms = tuple[list[Case], list[Case]]
 
 _RATE = re.compile(r"percent|%|\b(share|proportion|fraction|rate|ratio|probability|portion)\b", re.IGNORECASE)
+# Percentage points are a difference of rates, and no percentage.
+_PERCENT = re.compile(r"\bpercent(?:age)?\b(?! points?)", re.IGNORECASE)
 _DOLLARS = re.compile(r"\$|\bdollars?\b|\bUSD\b", re.IGNORECASE)
 
 
@@ -85,19 +89,19 @@ def plain(value: Decimal) -> str:
 
 
 def step_beyond(value: Decimal, gold: Gold) -> Decimal:
-    """The smallest slip worth testing: one unit of the last stated place, or the first multiple of it beyond the tolerance."""
+    """The smallest slip worth testing: a unit of the last stated place, or its first multiple beyond the tolerance."""
+    places = _places(value)
+    unit = Decimal(1).scaleb(-places)
+    allowed = tolerance_of(value, plain(value), Tolerance(gold.rtol, gold.atol, gold.decimals), gold.question)
+    if gold.answer_type == "integer":
+        allowed = Decimal(0)
+    steps = (allowed / unit).to_integral_value(ROUND_CEILING)
+    return unit * (steps + 1 if steps * unit <= allowed and steps else max(steps, Decimal(1)))
+
+
+def _places(value: Decimal) -> int:
     exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if gold.decimals is not None:
-        places = min(places, gold.decimals)
-    digits = len(value.as_tuple().digits)
-    if gold.decimals is None and digits > 6 and places > 0:
-        # More places than a question asks for: the slip worth catching is in the fifth significant digit.
-        places = max(0, places - (digits - 5))
-    unit = Decimal(1).scaleb(-max(places, 0))
-    given = [Decimal(repr(gold.atol or 0.0)), Decimal(repr(gold.rtol or 0.0)) * abs(value)]
-    tolerance = max(given)
-    return unit if tolerance < unit else unit * ((tolerance / unit).to_integral_value(ROUND_CEILING) + 1)
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def _number(gold: Gold) -> Forms:
@@ -116,7 +120,7 @@ def _number(gold: Gold) -> Forms:
         accept.append((f"{value:,f}", "thousands separators"))
     if gold.answer_type == "currency" and _DOLLARS.search(gold.question) and bare == gold.text and value >= 0:
         accept.append((f"${bare}", "the currency's sign"))
-    if "percent" in gold.question.lower() and bare == gold.text and abs(value) > 1:
+    if _PERCENT.search(gold.question) and bare == gold.text and abs(value) > 1:
         accept.append((f"{bare}%", "the percent sign"))
     reject: list[Case] = [
         (plain(value + step), "one step too high"),
@@ -134,12 +138,12 @@ def _number(gold: Gold) -> Forms:
 
 
 def _rounded_too_far(value: Decimal, step: Decimal) -> list[Case]:
-    exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if places < 1:
-        return []
-    coarse = value.quantize(Decimal(1).scaleb(1 - places))
-    return [(plain(coarse), "rounded to a place too few")] if abs(coarse - value) >= step else []
+    """The gold with one place after the other rounded away, as far as its tolerance can tell."""
+    for places in range(_places(value) - 1, -1, -1):
+        coarse = value.quantize(Decimal(1).scaleb(-places))
+        if abs(coarse - value) >= step:
+            return [(plain(coarse), "rounded too far")]
+    return []
 
 
 def _differs(text: str, value: Decimal, step: Decimal) -> bool:
@@ -190,12 +194,28 @@ def _boolean(gold: Gold) -> Forms:
 
 
 def _none(gold: Gold) -> Forms:
-    accept = [("none", "the word"), ("None", "the word, as Python writes it"), ("Answer: none", "a label before it")]
-    reject = [("0", "a number"), ("some", "a word"), ("1", "a number")]
+    accept: list[Case] = [(f"Answer: {gold.text}", "a label before it"), (gold.text.upper(), "upper case")]
+    reject: list[Case] = [("0", "a number"), ("some", "a word"), ("1", "a number")]
     return accept, reject
 
 
 # Dates
+
+# Spelt out here: strftime would follow the machine's locale.
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 _DATE_FORMS = (
     ("%Y-%m-%d", timedelta(days=1), "the next day"),
@@ -231,20 +251,7 @@ def _date(gold: Gold) -> Forms:
 
 
 def _long_dates(day: date) -> list[Case]:
-    month = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ][day.month - 1]
+    month = _MONTHS[day.month - 1]
     return [
         (f"{day.day} {month} {day.year}", "the month as a word"),
         (f"{month} {day.day}, {day.year}", "the month as a word, first"),
@@ -253,19 +260,6 @@ def _long_dates(day: date) -> list[Case]:
 
 
 # Several values
-
-
-def items_of(text: str) -> list[str]:
-    """The items of a gold list: a JSON list, or separated by semicolons, or by commas."""
-    if text.lstrip().startswith("["):
-        try:
-            parsed = json.loads(text)
-        except ValueError:
-            parsed = None
-        if isinstance(parsed, list):
-            return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in parsed]
-    separator = ";" if ";" in text else "\n" if "\n" in text else ","
-    return [item.strip() for item in text.split(separator) if item.strip()]
 
 
 def _joined(items: list[str]) -> str:
@@ -282,15 +276,15 @@ def _changed(item: str, gold: Gold) -> str:
 
 
 def _list(gold: Gold) -> Forms:
-    items = items_of(gold.text)
+    items = read_items(gold.text)
     ordered = gold.answer_type == "ordered_list"
     accept: list[Case] = [
         (json.dumps(items, ensure_ascii=False), "a JSON list"),
-        ("\n".join(items), "one on each line"),
-        ("\n".join(f"- {item}" for item in items), "bullets"),
         (f"```\n{_joined(items)}\n```", "a code fence"),
         (f"Answer: {_joined(items)}", "a label before it"),
     ]
+    if len(items) > 1:
+        accept += [("\n".join(items), "one on each line"), ("\n".join(f"- {item}" for item in items), "bullets")]
     if not any(";" in item for item in items):
         accept.append(("; ".join(items), "semicolons"))
     backwards = items[::-1]
@@ -314,7 +308,7 @@ def _list(gold: Gold) -> Forms:
     return accept, reject
 
 
-_RANGE = re.compile(r"\s*\[?\s*(-?[\d.,]+)\s*(?:to|-|–|and|,|\.\.)\s*(-?[\d.,]+)\s*\]?\s*")
+_RANGE = re.compile(r"\s*\[?\s*(-?[\d.,]+)\s*(?:to|-|\u2013|and|,|\.\.)\s*(-?[\d.,]+)\s*\]?\s*")
 
 
 def _range(gold: Gold) -> Forms:

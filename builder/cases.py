@@ -1,8 +1,8 @@
-"""``tests/cases.json``: a task's own unit tests, made of its row alone: answers that must pass and answers that must not.
+"""``tests/cases.json``: a task's own unit tests, made of its row alone: answers that must pass, answers that must not.
 
-Accepted are the forms in which a reasonable agent writes the gold; rejected are the slips it makes (off by one step, wrong rounding,
-sign, factor, order, a missing or doubled item, the next day) and what is no answer at all. Every case is graded here, by the grader that
-ships: where one does not hold, the row cannot be graded fairly and is refused.
+Accepted are the forms in which a reasonable agent writes the gold; rejected are the slips it makes (off by one step,
+wrong rounding, sign, factor, order, a missing or doubled item, the next day) and what is no answer at all. Every case
+is graded here, by the grader that ships: where one does not hold, the row cannot be graded fairly and is refused.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.grader import run_cases
-
 from builder.case_forms import Case, Gold, forms_of
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
+from grader import run_cases
 
-# A column in which a row may bring slips of its own: the runner-up, a sibling group's value, a solution with one step changed.
+# A column in which a row may bring slips of its own: the runner-up, a sibling group's value, what a wrong step gives.
 NEAR_MISSES = "near_misses"
 _MOST = 30
 
@@ -45,7 +44,7 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     both = {case["answer"] for case in cases["accept"]} & {case["answer"] for case in cases["reject"]}
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
-    failed = run_cases(expected, cases)
+    failed = run_cases(expected, {"schema": 1, **cases})
     if failed:
         raise _refuse(row, "the grader does not grade it as it must be", _told(failed[0]))
     return cases
@@ -56,12 +55,11 @@ def _told(failure: object) -> str:
 
 
 def _refuse(row: Row, message: str, found: str) -> RowError:
+    graded = f"gold {row.answer!r} ({row.answer_type}), rtol {row.rtol}, atol {row.atol}, decimals {row.decimals}"
     return RowError(
         f"task {row.task_id!r}: {message}",
         where=row.where or None,
-        expected=f"gold {row.answer!r} ({row.answer_type}), rtol {row.rtol}, atol {row.atol}, decimals {row.decimals}"[
-            :300
-        ],
+        expected=graded[:300],
         found=found,
         fix="correct the gold, its answer type or its tolerance",
     )

@@ -1,8 +1,8 @@
 """``environment/Dockerfile`` and ``tests/Dockerfile``: which image a task stands on, and what is built on it.
 
-A local lock names a base image that already holds everything; a public one names a root, and the base image's own lines are
-written into the task, so that any provider can build it from its directory alone. Without a lock the root is the spec's, by
-tag: the catalog still builds, and ``check`` says that nothing is pinned.
+A local lock names a base image that already holds everything; a public one names a root, and the base image's own lines
+are written into the task, so that any provider can build it from its directory alone. Without a lock the root is the
+spec's, by tag: the catalog still builds, and ``check`` says that nothing is pinned.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from posixpath import dirname
-from typing import Literal, Protocol
 
 from builder.baked import TaskFile
+from builder.lock import ImageLock
 from builder.shared_files import SharedFiles, file_of
 from catalog import paths
 from catalog.spec import Spec
@@ -20,19 +20,6 @@ from catalog.tables import Size
 
 # The user that task_templates/base/Dockerfile makes.
 BASE_USER = "agent"
-
-
-class ImageLock(Protocol):
-    """What a lock says about images: a plain Python image, and a base made of it where there is one."""
-
-    @property
-    def kind(self) -> Literal["public", "local"]: ...
-
-    @property
-    def root(self) -> str: ...
-
-    @property
-    def base(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +38,9 @@ class Foundation:
 
 
 def foundation(images: ImageLock | None, spec: Spec) -> Foundation:
-    """Which images a task stands on under this lock."""
-    if images is None:
-        return Foundation(spec.image.root, spec.image.root, installs=True)
-    if images.kind == "local" and images.base:
-        return Foundation(images.base, images.root, installs=False)
-    return Foundation(images.root, images.root, installs=True)
+    """Which images a task stands on under this lock; without one, on the spec's root, unpinned."""
+    images = images or ImageLock(kind="public", root=spec.image.root)
+    return Foundation(images.agent_image, images.verifier_image, installs=images.base is None)
 
 
 def environment_dockerfile(shared: SharedFiles, base: Foundation, spec: Spec, size: Size, *, bucket: bool) -> TaskFile:

@@ -1,10 +1,11 @@
 """``instruction.md``: the question, where its tables lie, and how and where to answer. No gold, no digit of ours.
 
-Harnesses hand an instruction to a shell often enough that backticks and ``$(`` have been run and their output read as the
-question (failure S02); a question that holds them is refused. A public row's own instruction is kept as it is, and reported.
+Harnesses hand an instruction to a shell often enough that backticks and ``$(`` have been run and their output read as
+the question (failure S02); a question that holds them is refused. A public row's own instruction is kept as it is, and
+reported.
 
-What is said about the form of the answer depends on the answer type but never tells whether an answer exists: the sentence about
-"none" stands in every instruction.
+What is said about the form of the answer depends on the answer type but never tells whether an answer exists: the
+sentence about "none" stands in every instruction.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ FORMAT: dict[AnswerType, str] = {
     "category": _AS_IN_DATA,
     "boolean": "Write yes or no.",
     "date": "Write it alone in ISO form (year-month-day), as precise as the question asks.",
-    "list": "Write the items on one line, separated by commas, each as often as it occurs; their order does not matter. "
-    "If an item holds a comma itself, write a JSON list.",
+    "list": "Write the items on one line, separated by commas, each as often as it occurs; their order does not "
+    "matter. If an item holds a comma itself, write a JSON list.",
     "ordered_list": "Write the items on one line, separated by commas, in the order that is asked for. "
     "If an item holds a comma itself, write a JSON list.",
     "set": "Write the items on one line, separated by commas, each once; their order does not matter. "

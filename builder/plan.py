@@ -5,6 +5,7 @@ Rows are read twice: once to find questions that are asked twice, once to plan. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from catalog.spec import Spec
 from catalog.tables import Size, Table
 
 DEMO = "demo"
+_FOLDERS = re.compile(r"(?<![\w:/])/(?:[^\s/:;'\"]+/)+")
 Note = Callable[[Finding], None]
 
 
@@ -76,11 +78,11 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
         yield row if isinstance(row, SetAside) else _plan(row, spec, dedupe, shelf, note)
 
 
-def reason_of(error: UserError) -> str:
-    """An error as the reason a row is set aside: on one line, and without the folders of this machine."""
-    where = f"{error.where.rpartition('/')[2]}: " if error.where else ""
+def reason_of(error: UserError, row: Row) -> str:
+    """An error as the reason ``row`` is set aside: on one line, and without the folders of this machine."""
     parts = (("expected", error.expected), ("found", error.found))
-    return where + error.message + "".join(f"; {label} {text}" for label, text in parts if text)
+    sentence = error.message + "".join(f"; {label} {text}" for label, text in parts if text)
+    return _FOLDERS.sub("", f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence)
 
 
 def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
@@ -95,7 +97,7 @@ def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, note: N
         row, findings = typed(row)
         tables = shelf.tables_of(row)
     except (RowError, TableError) as error:
-        return SetAside(row.task_id, row.where, reason_of(error))
+        return SetAside(row.task_id, row.where, reason_of(error, row))
     for finding in findings:
         note(finding)
     return Planned(row, tables, size_for(tables, row.tier, spec.sizing))

@@ -15,9 +15,8 @@ from typing import Self
 import jinja2
 
 from builder.baked import TaskFile
+from builder.machine.recipe import base_body
 from catalog import paths
-
-_BODY_MARK = "# body:"
 
 # Where a shared file stands in a task directory, and its template below task_templates/.
 _STATIC = {
@@ -41,7 +40,7 @@ class SharedFiles:
 
     Attributes:
         static: the shared files by their place in a task directory.
-        base_body: the lines of the base image's Dockerfile below its roots, for a task that must build from a public root.
+        base_body: the lines of the base image's Dockerfile below its roots, for a task that builds from a public root.
         grader_sha256: of the grader that is shipped.
     """
 
@@ -72,7 +71,7 @@ class SharedFiles:
         static[paths.GRADER] = _static(paths.GRADER, grader)
         return cls(
             static=static,
-            base_body=_body((templates / paths.BASE_DOCKERFILE).read_text(encoding="utf-8")),
+            base_body=base_body().rstrip("\n"),
             grader_sha256=static[paths.GRADER].sha256,
             instruction=environment.get_template("instruction.md.j2"),
             dockerfile=environment.get_template("environment/Dockerfile.j2"),
@@ -89,10 +88,3 @@ class SharedFiles:
 def _static(place: str, source: Path) -> TaskFile:
     content = source.read_bytes()
     return TaskFile(place, None, source, hashlib.sha256(content).hexdigest(), place in _EXECUTABLE)
-
-
-def _body(dockerfile: str) -> str:
-    """The lines below the mark; the mark itself is for who reads the base image's Dockerfile."""
-    _, mark, rest = dockerfile.partition(_BODY_MARK)
-    assert mark, f"{paths.BASE_DOCKERFILE} has no line that starts with {_BODY_MARK!r}"
-    return rest.partition("\n")[2].rstrip("\n")

@@ -12,7 +12,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from builder.build import BuildReport
 from builder.check import CheckReport
@@ -20,6 +19,7 @@ from catalog import paths
 from catalog.findings import Finding
 
 console = Console(highlight=False, soft_wrap=True)
+_EXAMPLES = 3  # of findings that are alike
 _SHOWN = 20  # of a long list, what fits a screen; the whole is one command away
 
 
@@ -77,15 +77,19 @@ def check_report(report: CheckReport, catalog: Path) -> None:
 
 
 def findings(found: Sequence[Finding]) -> None:
-    """Print findings, those of one rule together."""
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for finding in sorted(found, key=lambda one: (one.severity, one.rule))[:_SHOWN]:
-        colour = "red" if finding.severity == "error" else "yellow"
-        fix = f" -> {finding.fix}" if finding.fix else ""
-        table.add_row(f"[{colour}]{finding.severity}[/]", finding.rule, f"{finding.where}: {finding.message}{fix}")
-    if found:
-        console.print(table)
-        _and_more(len(found))
+    """Print findings, those of one rule and one remedy together: how many, where for example, what to do."""
+    alike: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in sorted(found, key=lambda one: (one.severity, one.rule)):
+        alike.setdefault((finding.severity, finding.rule, finding.fix), []).append(finding)
+    for (severity, rule, fix), ones in alike.items():
+        colour = "red" if severity == "error" else "yellow"
+        console.print(f"[{colour}]{severity}[/] [bold]{rule}[/]" + (f" x {len(ones)}" if len(ones) > 1 else ""))
+        for one in ones[:_EXAMPLES]:
+            console.print(f"  {one.where}: {one.message}", markup=False)
+        if len(ones) > _EXAMPLES:
+            console.print(f"  ... and {len(ones) - _EXAMPLES} more (--json lists all)")
+        if fix:
+            console.print(f"  next: {fix}", markup=False)
 
 
 def _and_more(count: int) -> None:

@@ -1,7 +1,7 @@
 """``task.toml``, serialised from Harbor's own ``TaskConfig`` (schema 1.4): an invalid file cannot be written.
 
-What tasks of one size share is dumped by Harbor's model once and kept; only ``[task]`` and ``[metadata]`` are written for each
-task, as TOML strings that cannot end early. The whole parses back to the ``TaskConfig`` that `config_of` gives.
+What tasks of one size share is dumped by Harbor's model once and kept; only ``[task]`` and ``[metadata]`` are written
+for each task, as TOML strings that cannot end early. The whole parses back to the ``TaskConfig`` of `config_of`.
 """
 
 from __future__ import annotations

@@ -85,6 +85,7 @@ class Blobs:
 
 def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
     """Write one task directory at ``folder``, which must not exist."""
+    folder.parent.mkdir(exist_ok=True)
     folder.mkdir()
     made = {""}
     for file in files:

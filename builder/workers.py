@@ -91,13 +91,14 @@ class _Bench:
 
     def work(self, item: Kept | Changed) -> Kept | Baked | Refused:
         if isinstance(item, Kept):
+            (self._place.new / item.path).parent.mkdir(exist_ok=True)
             link_tree(self._place.old / item.path, self._place.new / item.path)
             return item
         row, place = item.task.row, self._place
         try:
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
         except RowError as error:
-            return Refused(SetAside(row.task_id, row.where, reason_of(error)), item.fingerprint)
+            return Refused(SetAside(row.task_id, row.where, reason_of(error, row)), item.fingerprint)
         write_task(place.new / baked.entry.path, baked.files, self._blobs)
         return Baked(baked.entry, item.fingerprint)
 
@@ -123,8 +124,6 @@ def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -
         place: where, and with what.
         jobs: processes; 1 works in this one.
     """
-    for folder in (place.new / split for split in place.spec.splits):
-        folder.mkdir()
     if jobs == 1:
         bench = _Bench(place)
         yield from map(bench.work, items)

@@ -62,7 +62,6 @@ SENTINEL: Final = "sentinel.json"
 
 # Folders of the templates, below task_templates/.
 TASK_TEMPLATES: Final = "task"
-BASE_DOCKERFILE: Final = "base/Dockerfile"
 BASE_REQUIREMENTS: Final = "base/requirements.txt"
 
 NAME_LIMIT: Final = 80  # directory, image and container names are built from it; file systems stop at 255 bytes

@@ -73,7 +73,8 @@ def _names(value: object) -> object:
     return value
 
 
-Tolerance = Annotated[float | None, BeforeValidator(_blank_is_none), Field(ge=0, allow_inf_nan=False)]
+Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_blank_is_none)]
+Places = Annotated[Annotated[int, Field(ge=0, le=30)] | None, BeforeValidator(_blank_is_none)]
 Text = Annotated[str | None, BeforeValidator(_blank_is_none)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
@@ -112,14 +113,14 @@ class Row(BaseModel):
     reward_mode: Annotated[RewardMode, BeforeValidator(lambda value: _blank_is_none(value) or "")] = ""
     rtol: Tolerance = None
     atol: Tolerance = None
-    decimals: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=0, le=30)] = None
+    decimals: Places = None
     tables: Names = ()
     hf_bucket: Text = None
     bucket_prefix: Text = None
     files: Names = ()
     split: Text = None
     difficulty_tier: Annotated[Tier | None, BeforeValidator(_blank_is_none)] = None
-    difficulty_level: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=1, le=3)] = None
+    difficulty_level: Annotated[Annotated[int, Field(ge=1, le=3)] | None, BeforeValidator(_blank_is_none)] = None
     solution: Text = None
     answer_format: Text = None
     license: Text = None

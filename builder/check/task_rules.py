@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from harbor.lint import lint_task
-
 import grader
 from builder.check.leaks import leaks
+from builder.check.lint import harbor_lint
 from builder.check.task import TaskView
 from catalog import paths
 from catalog.digest import digest_of_directory
@@ -27,20 +26,6 @@ REBUILD = "build the catalog again"
 def _error(task: TaskView, rule: str, message: str, fix: str = REBUILD, file: str = "") -> Finding:
     where = f"{task.entry.name}/{file}" if file else task.entry.name
     return Finding(rule, "error", where, message, fix)
-
-
-def harbor_lint(task: TaskView) -> Iterator[Finding]:
-    """Harbor's own lint, all rules, the two that are off by default included."""
-    for finding in lint_task(task.folder):
-        name = finding.path.removeprefix(f"{task.folder.resolve()}/")
-        line = f":{finding.line}" if finding.line else ""
-        unpinned = finding.rule.value == "unpinned-image"
-        fix = (
-            "run `harborwright lock SPEC`, or `make docker` without a registry, and build again"
-            if unpinned
-            else REBUILD
-        )
-        yield _error(task, f"harbor-{finding.rule.value}", finding.message, fix, f"{name}{line}")
 
 
 def digest(task: TaskView) -> Iterator[Finding]:

@@ -52,6 +52,8 @@ ensure_root() {
         echo "FROM $bare" >"$SCRATCH/root/Dockerfile"
         build_or_fail "$ROOT_IMAGE" "$recipe" "$SCRATCH/root"
     fi
+    # Its layers stay, as the root's.
+    if [ "$bare" != "$PUBLIC_ROOT" ]; then docker rmi "$bare" >/dev/null; fi
     push "$ROOT_IMAGE"
 }
 
@@ -80,6 +82,7 @@ bootstrap() {
     ln -s /usr/bin/python3 "$tree/usr/local/bin/python3"
     rm -f "$tree"/usr/lib/python3*/EXTERNALLY-MANAGED "$tree"/etc/hostname "$tree"/etc/resolv.conf
     # pip out of the wheel that venv carries: the package python3-pip brings libraries that pip itself may not replace.
+    # shellcheck disable=SC2016  # for the shell inside
     chroot "$tree" /bin/sh -c 'wheel=$(ls /usr/share/python-wheels/pip-*.whl) && python3 "$wheel/pip" install --quiet --no-index --no-deps "$wheel"' \
         >"$SCRATCH/pip.log" 2>&1 || fail "pip could not be installed in the root: $(tail -n 1 "$SCRATCH/pip.log")" "run this again; if it stays so, report it"
     rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/* "$tree"/var/log/* "$tree"/usr/share/{doc,info,lintian,locale,man}
@@ -133,13 +136,14 @@ push() {
 }
 
 registry_answers() {
+    # shellcheck disable=SC2016  # for the shell inside
     timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2" && printf "GET /v2/ HTTP/1.0\r\nHost: $1\r\n\r\n" >&3 && grep -q "HTTP/1.. 200" <&3' \
         - "${REGISTRY%:*}" "${REGISTRY##*:}" 2>/dev/null
 }
 
 # Debian's registry, its binary alone: the package would start a service that listens to every network.
 ensure_registry() {
-    local binary=$STATE/bin/docker-registry pid i
+    local binary=$STATE/bin/docker-registry config pid i
     registry_answers && return
     as_root "starting a registry"
     if [ ! -x "$binary" ]; then
@@ -148,8 +152,9 @@ ensure_registry() {
         install -D -m 755 "$SCRATCH/registry/usr/bin/docker-registry" "$binary"
     fi
     mkdir -p "$STATE/registry" "$LOGS"
-    sed -e "s|@DIRECTORY@|$STATE/registry|" -e "s|@ADDRESS@|127.0.0.1:${REGISTRY##*:}|" "$here/registry.yml" >"$STATE/registry.yml"
-    setsid nohup "$binary" serve "$STATE/registry.yml" >>"$LOGS/registry.log" 2>&1 </dev/null 9>&- &
+    config=$STATE/registry-${REGISTRY##*:}.yml
+    sed -e "s|@DIRECTORY@|$STATE/registry|" -e "s|@ADDRESS@|127.0.0.1:${REGISTRY##*:}|" "$here/registry.yml" >"$config"
+    setsid nohup "$binary" serve "$config" >>"$LOGS/registry.log" 2>&1 </dev/null 9>&- &
     pid=$!
     for ((i = 0; i < 60; i++)); do
         if registry_answers; then
@@ -175,4 +180,5 @@ prove() {
     say "proof: libraries run as user agent, a memory limit of 64m ends 200 MB (exit 137)"
 }
 
-main
+# Sourced, it only offers its functions.
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then main; fi

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034  # what is set here is read by those who source this
 # What docker.sh and base.sh share: how a step is told, how a failure names its remedy. Sourced, never run.
 
 say() { printf '[%4ds] %s\n' "$SECONDS" "$*"; }
@@ -37,6 +38,7 @@ apt_install() {
 debian_mirror() {
     local codename
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    # shellcheck disable=SC2016  # apt's own placeholders
     apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
         awk -v codename="$codename" '$1 == "Debian" && $2 == codename && $3 == "main" { print $4; exit }'
 }
@@ -51,8 +53,9 @@ require_debian() {
 # unpack_from SUITE DESTINATION PACKAGE...: a package's files without installing it, through apt with lists and status of its own, so
 # that the machine's sources and pins are not touched. apt checks the archive's signature and the packages' checksums.
 unpack_from() {
-    local suite=$1 destination=$2 apt_root="$SCRATCH/apt-$1"
+    local suite=$1 destination=$2 apt_root
     shift 2
+    apt_root=$(mktemp -d "$SCRATCH/apt.XXXXXX")
     mkdir -p "$apt_root"/{lists/partial,cache/archives/partial,debs} "$destination"
     : >"$apt_root/status"
     echo "deb [signed-by=$DEBIAN_KEYRING] $MIRROR $suite main" >"$apt_root/sources.list"
@@ -62,8 +65,8 @@ unpack_from() {
         -o Dir::Cache="$apt_root/cache" -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false
     )
     {
-        [ -n "$(ls "$apt_root/lists" 2>/dev/null | grep -v partial)" ] || apt-get "${options[@]}" update
-        (cd "$apt_root/debs" && rm -f ./*.deb && apt-get "${options[@]}" download "$@")
+        apt-get "${options[@]}" update
+        (cd "$apt_root/debs" && apt-get "${options[@]}" download "$@")
     } >"$SCRATCH/apt.log" 2>&1 || {
         tail -n 20 "$SCRATCH/apt.log" >&2
         fail "Debian's $suite did not give $*" "see whether the archive at $MIRROR carries $suite, and apt-get install debian-archive-keyring"
@@ -72,8 +75,17 @@ unpack_from() {
     for deb in "$apt_root"/debs/*.deb; do dpkg-deb -x "$deb" "$destination"; done
 }
 
+# A Debian machine has it: apt itself depends on it.
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 STATE=/var/lib/harborwright
 LOGS=/var/log/harborwright
-SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/harborwright.XXXXXX")
-trap 'rm -rf "$SCRATCH"' EXIT
+# Not under /tmp, which may be small, and mounted so that nothing in it runs.
+SCRATCH=$(mktemp -d "${TMPDIR:-/var/tmp}/harborwright.XXXXXX")
+
+# An interrupted debootstrap leaves the kernel's file systems mounted in its tree.
+clean_up() {
+    local mounted
+    while read -r mounted; do umount "$mounted"; done < <(awk -v below="$SCRATCH/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
+    rm -rf --one-file-system "$SCRATCH"
+}
+trap clean_up EXIT

@@ -48,22 +48,29 @@ start_engine() {
         say "engine: started by systemd"
         return
     fi
+    local options=(--log-level warn) mtu running
+    mkdir -p "$LOGS"
+    touch "$LOGS/dockerd.log"
+    # Started a moment ago by the package, or frozen: a second one would only end the first one's containers.
+    running=$(pidof dockerd || true)
+    if [ -n "$running" ]; then
+        wait_for_engine "$running"
+        return
+    fi
     ensure_cgroups
     ensure_iptables
-    mkdir -p "$LOGS"
-    local options=(--log-level warn) mtu
     # A bridge wider than the way out loses large packets on networks that drop the notices about it.
     mtu=$(way_out_mtu)
     if [ -n "$mtu" ] && [ "$mtu" -lt 1500 ]; then options+=(--mtu "$mtu"); fi
     rm -f /var/run/docker.pid
     setsid nohup dockerd "${options[@]}" >>"$LOGS/dockerd.log" 2>&1 </dev/null 9>&- &
-    wait_for_engine $!
+    wait_for_engine "$!"
     say "engine: started dockerd (log: $LOGS/dockerd.log)"
 }
 
 wait_for_engine() {
-    local pid=$1 i
-    for ((i = 0; i < 120; i++)); do
+    local pid=$1 deadline=$((SECONDS + 60))
+    while ((SECONDS < deadline)); do
         docker_answers && return
         if [ -n "$pid" ] && ! kill -0 "$pid" 2>/dev/null; then
             tail -n 15 "$LOGS/dockerd.log" >&2
@@ -71,7 +78,7 @@ wait_for_engine() {
         fi
         sleep 0.5
     done
-    fail "dockerd runs but did not answer within a minute" "read $LOGS/dockerd.log"
+    fail "dockerd runs${pid:+ (process $pid)} and did not answer within a minute" "read $LOGS/dockerd.log; a frozen one: kill -CONT ${pid:-PID}, or end it and run this again"
 }
 
 # Without a memory controller an agent's limit is only a wish.
@@ -84,10 +91,10 @@ ensure_cgroups() {
     fi
     mountpoint -q /sys/fs/cgroup || mount -t tmpfs -o mode=755 cgroup /sys/fs/cgroup
     local controller
-    for controller in $(awk '!/^#/ && $4 == 1 { print $1 }' /proc/cgroups); do
+    while read -r controller; do
         mkdir -p "/sys/fs/cgroup/$controller"
         mountpoint -q "/sys/fs/cgroup/$controller" || mount -t cgroup -o "$controller" cgroup "/sys/fs/cgroup/$controller" || true
-    done
+    done < <(awk '!/^#/ && $4 == 1 { print $1 }' /proc/cgroups)
     mountpoint -q /sys/fs/cgroup/memory || fail "the kernel offers no memory cgroup" "boot with cgroup_enable=memory, or use a machine or runtime that has it"
     say "engine: mounted the cgroup controllers"
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from builder.bake import bake
 from builder.baked import BakedTask
+from builder.lock import ImageLock
 from builder.shared_files import SharedFiles
 from catalog.rows import Row, row_from_columns
 from catalog.spec import Spec, parse_spec
@@ -21,17 +21,10 @@ SIZE = Size(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Images:
-    """A lock's images."""
-
-    kind: str
-    root: str
-    base: str | None = None
-
-
-LOCAL = Images("local", "localhost:5000/x/root@sha256:" + "1" * 64, "localhost:5000/x/base@sha256:" + "2" * 64)
-PUBLIC = Images("public", "python:3.13-slim@sha256:" + "3" * 64)
+LOCAL = ImageLock(
+    kind="local", root="localhost:5000/x/root@sha256:" + "1" * 64, base="localhost:5000/x/base@sha256:" + "2" * 64
+)
+PUBLIC = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "3" * 64)
 
 
 def write_task(task: BakedTask, folder: Path) -> Path:

@@ -1,8 +1,8 @@
 """Proves an agent's box before its agent starts: run as root, ``python3 -I healthcheck.py``.
 
-The tables are those of the manifest, byte for byte, and the agent reads but cannot change them; the agent can file an answer; the box has
-the memory that the task was sized for; programs the image promises are there. Exit 0, or one plain sentence and the exit code
-beside it in FAILURES. Where Harbor keeps the agent's log folder the sentence is left there too, as healthcheck.txt, because Harbor
+The tables are those of the manifest, byte for byte, and the agent reads but cannot change them; the agent can file an
+answer; the box has the memory that the task was sized for; programs the image promises are there. Exit 0, or one plain
+sentence and the exit code beside it in FAILURES. The sentence is left in the agent's log folder too, because Harbor
 itself reports only that the check failed.
 """
 
@@ -43,7 +43,7 @@ FAILURES = {
 }
 
 
-class Unhealthy(Exception):
+class UnhealthyError(Exception):
     """What is wrong with the box, by its key in FAILURES."""
 
     def __init__(self, key, sentence):
@@ -57,7 +57,7 @@ def read_json(path):
         with open(path, "rb") as file:
             return json.load(file)
     except (OSError, ValueError) as error:
-        raise Unhealthy("manifest", "%s cannot be read: %s" % (path, error)) from None
+        raise UnhealthyError("manifest", f"{path} cannot be read: {error}") from None
 
 
 def sha256_of(path, until):
@@ -70,7 +70,7 @@ def sha256_of(path, until):
                 return whole.hexdigest()
             whole.update(piece)
             if time.monotonic() > until:
-                raise Unhealthy("slow", "the tables could not be read within %d seconds" % LIMIT_SEC)
+                raise UnhealthyError("slow", f"the tables could not be read within {LIMIT_SEC:.0f} seconds")
 
 
 def files_below(folder):
@@ -93,18 +93,18 @@ def check_table(table, folder, until):
     try:
         status = os.lstat(path)
     except OSError:
-        raise Unhealthy("table-missing", "the table %s is not in %s" % (name, folder)) from None
+        raise UnhealthyError("table-missing", f"the table {name} is not in {folder}") from None
     if not stat.S_ISREG(status.st_mode):
-        raise Unhealthy("table-missing", "the table %s is not a plain file" % name)
+        raise UnhealthyError("table-missing", f"the table {name} is not a plain file")
     if status.st_size != table["bytes"]:
-        raise Unhealthy("table-size", "the table %s has %d bytes, not %d" % (name, status.st_size, table["bytes"]))
+        raise UnhealthyError("table-size", f"the table {name} has {status.st_size} bytes, not {table['bytes']}")
     if table.get("sha256") and sha256_of(path, until) != table["sha256"]:
-        raise Unhealthy(
-            "table-content", "the table %s is not the one the question was made for (sha256 differs)" % name
+        raise UnhealthyError(
+            "table-content", f"the table {name} is not the one the question was made for (sha256 differs)"
         )
     if status.st_mode & 0o004 == 0 or status.st_mode & 0o022:
-        raise Unhealthy(
-            "table-access", "the table %s has mode %o: others must read and not write" % (name, status.st_mode & 0o777)
+        raise UnhealthyError(
+            "table-access", f"the table {name} has mode {status.st_mode & 0o777:o}: others must read and not write"
         )
 
 
@@ -114,12 +114,12 @@ def check_tables(manifest, folder, until):
     if manifest.get("bucket"):
         tables = read_json(PULLED)["tables"]
         if not tables:
-            raise Unhealthy("no-tables", "nothing was downloaded from the bucket")
+            raise UnhealthyError("no-tables", "nothing was downloaded from the bucket")
     for table in tables:
         check_table(table, folder, until)
     unknown = (files_below(folder) if os.path.isdir(folder) else set()) - {table["name"] for table in tables}
     if unknown:
-        raise Unhealthy("table-unknown", "%s holds %s, which the manifest does not name" % (folder, sorted(unknown)[0]))
+        raise UnhealthyError("table-unknown", f"{folder} holds {sorted(unknown)[0]}, which the manifest does not name")
 
 
 def ids_of(user):
@@ -129,12 +129,12 @@ def ids_of(user):
             fields = line.decode(errors="replace").split(":")
             if fields[0] == user:
                 return int(fields[2]), int(fields[3])
-    raise Unhealthy("agent-user", "there is no user %s in the image" % user)
+    raise UnhealthyError("agent-user", f"there is no user {user} in the image")
 
 
 def try_to_file(path):
     """Create and remove a file beside the answer; the reason where that is not possible."""
-    probe = "%s.healthcheck-%d" % (path, os.getpid())
+    probe = f"{path}.healthcheck-{os.getpid()}"
     try:
         descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -174,15 +174,15 @@ def check_answer(manifest):
     """The agent's user, who is not root, can file an answer, and none is there yet."""
     ids = ids_of(manifest["agent_user"])
     if ids[0] == 0:
-        raise Unhealthy("agent-user", "the agent's user %s is root" % manifest["agent_user"])
+        raise UnhealthyError("agent-user", f"the agent's user {manifest['agent_user']} is root")
     path = manifest["answer_path"]
     if os.path.lexists(path):
-        raise Unhealthy("answer-present", "%s is there before the agent has started" % path)
+        raise UnhealthyError("answer-present", f"{path} is there before the agent has started")
     why = as_user(ids, lambda: try_to_file(path))
     if why:
-        raise Unhealthy(
+        raise UnhealthyError(
             "answer-folder",
-            "the user %s cannot write in %s: %s" % (manifest["agent_user"], os.path.dirname(path), why),
+            f"the user {manifest['agent_user']} cannot write in {os.path.dirname(path)}: {why}",
         )
 
 
@@ -197,7 +197,7 @@ def number_in(path):
 
 
 def memory_bytes(root="/"):
-    """The memory this box may use: the lowest of its control group's limit (version 2 or 1) and the machine's memory."""
+    """The memory this box may use: the lowest of its control group's limit (version 2 or 1) and the machine's own."""
     machine = UNLIMITED
     try:
         with open(os.path.join(root, "proc/meminfo"), "rb") as file:
@@ -217,14 +217,14 @@ def sizes(path):
             pairs = [line.strip().partition("=") for line in file if "=" in line]
         return {name: int(value) for name, _, value in pairs}
     except (OSError, ValueError) as error:
-        raise Unhealthy("manifest", "%s cannot be read: %s" % (path, error)) from None
+        raise UnhealthyError("manifest", f"{path} cannot be read: {error}") from None
 
 
 def check_memory(path=SIZE, root="/"):
     """The box has the memory the task was sized for."""
     wanted, found = sizes(path)["MEMORY_MB"], memory_bytes(root)
     if found < wanted * 1024 * 1024 * MEMORY_SHARE:
-        raise Unhealthy("memory", "the box has %d MB of memory, the task needs %d" % (found >> 20, wanted))
+        raise UnhealthyError("memory", f"the box has {found >> 20} MB of memory, the task needs {wanted}")
 
 
 def check_programs(path=PROGRAMS):
@@ -236,7 +236,7 @@ def check_programs(path=PROGRAMS):
         return
     for name in names:
         if shutil.which(name) is None:
-            raise Unhealthy("program-missing", "the program %s is not in the image" % name)
+            raise UnhealthyError("program-missing", f"the program {name} is not in the image")
 
 
 def check():
@@ -252,11 +252,11 @@ def main():
     """Check; returns the exit code."""
     try:
         check()
-    except Unhealthy as problem:
+    except UnhealthyError as problem:
         print(problem, file=sys.stderr)
         if os.path.isdir(os.path.dirname(LOG)):
             with open(LOG, "w", encoding="utf-8") as file:
-                file.write("%s: %s\n" % (problem.key, problem))
+                file.write(f"{problem.key}: {problem}\n")
         return FAILURES[problem.key]
     return 0
 

@@ -1,18 +1,20 @@
-"""Fetches a task's tables from a Hugging Face bucket, before its agent starts: run as root, ``python3 -I pull_bucket.py``.
+"""Fetches a task's tables from a Hugging Face bucket, before its agent starts: run as root, ``python3 -I``.
 
 It runs as the first half of the box's health check, because that is what Harbor runs after the box is up, with the
 task's environment and before any agent: a box without its data never meets one. Everything at the prefix (or the files
-the row names) is put into /app/data under its last name; two files with one last name are refused. Every file is written
-beside and renamed; /opt/harborwright/pulled.json, written last, lists what was fetched, and makes a second run end at once.
+the row names) is put into /app/data under its last name; two files with one last name are refused. Every file is
+written beside and renamed; /opt/harborwright/pulled.json, written last, lists what was fetched and makes a second run
+end at once.
 
-Routes, as the Hub's own client uses them: ``/api/buckets/<id>/tree/<prefix>?recursive=true`` lists (pages follow the Link header),
-``/buckets/<id>/resolve/<path>`` gives the bytes. HF_ENDPOINT names another Hub. The token comes from HF_TOKEN alone and is sent
-to that Hub alone, never to the store that a download is redirected to.
+Routes, as the Hub's own client uses them: ``/api/buckets/<id>/tree/<prefix>?recursive=true`` lists (pages follow the
+Link header), ``/buckets/<id>/resolve/<path>`` gives the bytes. HF_ENDPOINT names another Hub. The token comes from
+HF_TOKEN alone and is sent to that Hub alone, never to the store that a download is redirected to.
 
 Exit 0, or one plain sentence and the exit code beside it in FAILURES.
 """
 
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -66,24 +68,23 @@ class _KeepTokenHome(urllib.request.HTTPRedirectHandler):
 _OPENER = urllib.request.build_opener(_KeepTokenHome)
 
 
-def attempt(action, wait_sec=None):
+def attempt(action):
     """Run ``action`` up to four times, waiting longer each time; what cannot get better is not tried again."""
-    wait_sec = FIRST_WAIT_SEC if wait_sec is None else wait_sec
-    for left in range(ATTEMPTS - 1, -1, -1):
+    left, wait_sec = ATTEMPTS, FIRST_WAIT_SEC
+    while True:
+        left -= 1
         try:
             return action()
         except urllib.error.HTTPError as error:
             if error.code in REFUSED:
-                raise PullError(
-                    REFUSED[error.code], "the bucket answered %d for %s" % (error.code, error.url)
-                ) from None
-            problem = PullError("unreachable", "the bucket answered %d for %s" % (error.code, error.url))
+                raise PullError(REFUSED[error.code], f"the bucket answered {error.code} for {error.url}") from None
+            problem = PullError("unreachable", f"the bucket answered {error.code} for {error.url}")
         except PullError as error:
             if error.key != "damaged":
                 raise
             problem = error
-        except (OSError, ValueError) as error:
-            problem = PullError("unreachable", "the bucket cannot be reached: %s" % error)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            problem = PullError("unreachable", f"the bucket cannot be reached: {error}")
         if not left:
             raise problem
         time.sleep(wait_sec)
@@ -92,7 +93,7 @@ def attempt(action, wait_sec=None):
 
 def get(url, token):
     """Open a URL of the Hub."""
-    request = urllib.request.Request(url, headers={"User-Agent": "harborwright", "Accept-Encoding": "identity"})  # noqa: S310
+    request = urllib.request.Request(url, headers={"User-Agent": "harborwright", "Accept-Encoding": "identity"})
     if token:
         request.add_header("Authorization", "Bearer " + token)
     return _OPENER.open(request, timeout=TIMEOUT_SEC)
@@ -106,7 +107,7 @@ def next_page(header):
 
 def listing(hub, bucket, prefix, token):
     """Everything the bucket lists at the prefix."""
-    url = "%s/api/buckets/%s/tree" % (hub, bucket)
+    url = f"{hub}/api/buckets/{bucket}/tree"
     if prefix:
         url += "/" + urllib.parse.quote(prefix, safe="")
     url += "?recursive=true"
@@ -122,7 +123,7 @@ def listing(hub, bucket, prefix, token):
         if following:
             following = urllib.parse.urljoin(url, following)
             if urllib.parse.urlsplit(following).netloc != home:
-                raise PullError("unreachable", "the listing goes on at another host: %s" % following)
+                raise PullError("unreachable", f"the listing goes on at another host: {following}")
         url = following
     return entries
 
@@ -149,7 +150,7 @@ def chosen(entries, prefix, files):
         wanted = {name.strip("/") for name in files}
         found = {name for entry, relative in inside for name in (entry["path"], relative, relative.rsplit("/", 1)[-1])}
         if wanted - found:
-            raise PullError("file-missing", "the bucket has no file %s" % sorted(wanted - found)[0])
+            raise PullError("file-missing", f"the bucket has no file {sorted(wanted - found)[0]}")
         inside = [
             (entry, relative)
             for entry, relative in inside
@@ -159,41 +160,41 @@ def chosen(entries, prefix, files):
     for entry, relative in inside:
         name = relative.rsplit("/", 1)[-1]
         if name in (".", "..") or "\0" in name:
-            raise PullError("name-collision", "%r cannot be a file's name" % entry["path"])
+            raise PullError("name-collision", f"{entry['path']!r} cannot be a file's name")
         if name in by_name:
-            raise PullError(
-                "name-collision", "%s and %s would both be %s" % (by_name[name]["path"], entry["path"], name)
-            )
+            raise PullError("name-collision", f"{by_name[name]['path']} and {entry['path']} would both be {name}")
         by_name[name] = entry
     return by_name
 
 
+def local(path, action, *values):
+    """Do something to a file of this box; a failure here is no failure of the network, and is not tried again."""
+    try:
+        return action(*values)
+    except OSError as error:
+        raise PullError("not-writable", f"{path} cannot be written: {error.strerror}") from None
+
+
 def fetch(hub, bucket, entry, target, token):
     """Download one file beside its place and rename it; returns its sha256."""
-    url = "%s/buckets/%s/resolve/%s" % (hub, bucket, urllib.parse.quote(entry["path"], safe=""))
+    url = "{}/buckets/{}/resolve/{}".format(hub, bucket, urllib.parse.quote(entry["path"], safe=""))
     beside = target + ".part"
 
     def once():
         whole, size = hashlib.sha256(), 0
-        try:
-            file = open(beside, "wb")
-        except OSError as error:
-            raise PullError("not-writable", "%s cannot be written: %s" % (beside, error)) from None
-        with file, get(url, token) as response:
+        with local(beside, open, beside, "wb") as file, get(url, token) as response:
             while True:
                 piece = response.read(PIECE)
                 if not piece:
                     break
                 size += len(piece)
                 whole.update(piece)
-                try:
-                    file.write(piece)
-                except OSError as error:
-                    raise PullError("not-writable", "%s cannot be written: %s" % (beside, error)) from None
+                local(beside, file.write, piece)
+            local(beside, file.flush)
         if size != entry["size"]:
-            raise PullError("damaged", "%s has %d bytes, the listing says %d" % (entry["path"], size, entry["size"]))
-        os.chmod(beside, 0o444)
-        os.replace(beside, target)
+            raise PullError("damaged", f"{entry['path']} has {size} bytes, the listing says {entry['size']}")
+        local(beside, os.chmod, beside, 0o444)
+        local(target, os.replace, beside, target)
         return whole.hexdigest()
 
     return attempt(once)
@@ -216,7 +217,7 @@ def pull():
             source = json.load(file)["bucket"]
         bucket, prefix, files = source["id"], source["prefix"].strip("/"), source["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PullError("manifest", "%s names no bucket: %r" % (MANIFEST, error)) from None
+        raise PullError("manifest", f"{MANIFEST} names no bucket: {error!r}") from None
     if complete():
         return
     hub = os.environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
@@ -225,9 +226,9 @@ def pull():
     for name, entry in sorted(chosen(listing(hub, bucket, prefix, token), prefix, files).items()):
         digest = fetch(hub, bucket, entry, os.path.join(DATA, name), token)
         tables.append({"name": name, "bytes": entry["size"], "sha256": digest})
-    with open(PULLED + ".part", "w", encoding="utf-8") as file:
-        json.dump({"tables": tables}, file)
-    os.replace(PULLED + ".part", PULLED)
+    with local(PULLED, open, PULLED + ".part", "w") as file:
+        local(PULLED, json.dump, {"tables": tables}, file)
+    local(PULLED, os.replace, PULLED + ".part", PULLED)
 
 
 def main():

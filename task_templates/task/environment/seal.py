@@ -2,18 +2,19 @@
 
 In this order, so that nothing the agent left can change what is graded:
 1. every process that is not root's is ended, until none is left;
-2. the answer is opened without following a link in any part of its path, and copied to /sealed/answer if it is one plain
-   file of at most 64 KiB;
+2. the answer is opened without following a link in any part of its path, and copied to /sealed/answer if it is one
+   plain file of at most 64 KiB;
 3. /sealed/sentinel.json says what was found, written beside and renamed;
 4. the folders that Harbor collects are emptied, without following links and without recursion, within a time limit.
 
-``ctime_ns`` is the kernel's time of the last change to the file, which its owner cannot set. The host compares it with the
-end of the agent's phase; this box does not know that moment, so ``late`` is always false here.
+``ctime_ns`` is the kernel's time of the last change to the file, which its owner cannot set. The host compares it with
+the end of the agent's phase; this box does not know that moment, so ``late`` is always false here.
 
-A sentinel that is already there is kept: sealing twice changes nothing. Exit 0: sealed, absent or refused. Exit 2: it could
-not be told (no manifest, /sealed not writable); there is no sentinel then, and no verdict follows.
+A sentinel that is already there is kept: sealing twice changes nothing. Exit 0: sealed, absent or refused. Exit 2: it
+could not be told (no manifest, /sealed not writable); there is no sentinel then, and no verdict follows.
 """
 
+import contextlib
 import errno
 import hashlib
 import itertools
@@ -49,7 +50,7 @@ def status_of(pid):
     """``PPid`` and ``Uid`` of a process as numbers, and whether it is a zombie; empty when it is gone."""
     wanted = {}
     try:
-        with open("/proc/%d/status" % pid, "rb") as file:
+        with open(f"/proc/{pid}/status", "rb") as file:
             for line in file:
                 name, _, value = line.partition(b":")
                 if name in (b"PPid", b"Uid"):
@@ -99,10 +100,8 @@ def end_processes(limit_sec=END_SEC):
         for uid in set(living.values()) - {0}:
             end_as(uid)
         for pid in living:
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
         time.sleep(0.01)
 
 
@@ -137,7 +136,7 @@ def read_answer(path):
     except OSError as error:
         return (
             "refused",
-            WHY_NOT_OPENED.get(error.errno, "the answer cannot be opened: %s" % error.strerror),
+            WHY_NOT_OPENED.get(error.errno, f"the answer cannot be opened: {error.strerror}"),
             None,
             None,
         )
@@ -146,11 +145,11 @@ def read_answer(path):
         if not stat.S_ISREG(status.st_mode):
             return "refused", "the answer is not a plain file", None, status
         if status.st_nlink != 1:
-            return "refused", "the answer has %d names (hard links)" % status.st_nlink, None, status
+            return "refused", f"the answer has {status.st_nlink} names (hard links)", None, status
         if status.st_size > LIMIT_BYTES:
             return (
                 "refused",
-                "the answer has %d bytes, over the limit of %d" % (status.st_size, LIMIT_BYTES),
+                f"the answer has {status.st_size} bytes, over the limit of {LIMIT_BYTES}",
                 None,
                 status,
             )
@@ -161,10 +160,10 @@ def read_answer(path):
                 break
             content += piece
         if len(content) > LIMIT_BYTES:
-            return "refused", "the answer is over the limit of %d bytes" % LIMIT_BYTES, None, status
+            return "refused", f"the answer is over the limit of {LIMIT_BYTES} bytes", None, status
         return "sealed", "", content, status
     except OSError as error:
-        return "refused", "the answer cannot be read: %s" % error.strerror, None, None
+        return "refused", f"the answer cannot be read: {error.strerror}", None, None
     finally:
         os.close(descriptor)
 
@@ -227,7 +226,7 @@ def flatten(name, top, fresh):
         with os.scandir(inner) as entries:
             for entry in entries:
                 if not removed(entry.name, inner):
-                    os.rename(entry.name, ".sealing-%d" % next(fresh), src_dir_fd=inner, dst_dir_fd=top)
+                    os.rename(entry.name, f".sealing-{next(fresh)}", src_dir_fd=inner, dst_dir_fd=top)
                 yield
     finally:
         os.close(inner)
@@ -239,6 +238,9 @@ def empty(folder, until):
         top = os.open(folder, FOLDER)
     except FileNotFoundError:
         return True
+    except OSError as error:
+        print(f"{folder} could not be emptied: {error}", file=sys.stderr)
+        return False
     fresh = itertools.count(time.time_ns())
     try:
         while True:
@@ -254,7 +256,7 @@ def empty(folder, until):
                         if time.monotonic() > until:
                             return False
     except OSError as error:
-        print("%s could not be emptied: %s" % (folder, error), file=sys.stderr)
+        print(f"{folder} could not be emptied: {error}", file=sys.stderr)
         return False
     finally:
         os.close(top)
@@ -270,12 +272,12 @@ def main():
                 answer_path = json.load(file)["answer_path"]
             sentinel = seal(answer_path, ended)
         except (OSError, ValueError, KeyError) as error:
-            print("the answer could not be sealed: %r" % error, file=sys.stderr)
+            print(f"the answer could not be sealed: {error!r}", file=sys.stderr)
             return 2
-        print("%(state)s: %(bytes)d bytes %(why)s" % sentinel)
+        print("{state}: {bytes} bytes {why}".format(**sentinel))
     for folder in COLLECTED:
         if not empty(folder, until):
-            print("%s was not emptied in time" % folder, file=sys.stderr)
+            print(f"{folder} was not emptied in time", file=sys.stderr)
     return 0
 
 

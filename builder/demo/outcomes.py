@@ -1,0 +1,157 @@
+"""The outcome of each question: its gold, or why it has none; worked out in a few processes and cached beside the
+tables.
+
+One small JSON file a question, named by the hash of everything the outcome depends on: SQL, program, form of the
+answer, sha256 of the tables and the versions of the engines. Written beside and renamed, so that two builds can
+share a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+
+from builder.demo.engines import VERSIONS, Sql, beside_data, run_program
+from builder.demo.golds import Gold, UnfairError, agree, gold_of
+from builder.demo.plan import Plan
+from builder.demo.shapes import Question
+from catalog.digest import sha256_of_file
+from catalog.errors import SolutionError, TableError
+
+FOLDER = ".golds"
+RULES = "1"  # counts the changes of golds.py that change an outcome
+
+Outcome = Gold | str
+_GOLD: TypeAdapter[Gold] = TypeAdapter(Gold)
+
+
+def work_out(question: Question, sql: Sql) -> Outcome:
+    """Answer one question on both engines; the current directory has the tables in `data`.
+
+    Returns:
+        The gold, or the reason why these parameters make no fair question.
+
+    Raises:
+        SolutionError: where an engine fails, or the two differ by more than the tolerance.
+    """
+    try:
+        gold = gold_of(question, sql.answer(question.sql, question.tables, question.where))
+    except UnfairError as reason:
+        return str(reason)
+    printed = run_program(question.program, question.where)
+    if not agree(gold, printed):
+        named = "\n".join(f"{item.name}: {item.gold}" for item in gold.value) if isinstance(gold.value, tuple) else ""
+        raise SolutionError(
+            "SQL and pandas disagree",
+            where=question.where,
+            expected=f"DuckDB: {named or gold.value}",
+            found=f"pandas: {printed[:500]}",
+            fix="correct the shape's sql or pandas, whichever does not answer its wording",
+        )
+    return gold
+
+
+class Outcomes:
+    """The outcomes of questions, in their order; a context, because it may hold worker processes."""
+
+    def __init__(self, folder: Path, plan: Plan, questions: list[Question], jobs: int) -> None:
+        self._cache = folder / FOLDER
+        self._questions = questions
+        digests = _digests(folder, plan, questions)
+        self._keys = [_key(question, digests) for question in questions]
+        self._stack = ExitStack()
+        self._setting = (folder, plan)
+        self._jobs = jobs
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def __iter__(self) -> Iterator[Outcome]:
+        known = [_read(self._cache / key) for key in self._keys]
+        todo = [question for question, outcome in zip(self._questions, known, strict=True) if outcome is None]
+        fresh = self._work(todo) if todo else iter(())
+        for key, outcome in zip(self._keys, known, strict=True):
+            if outcome is None:
+                outcome = next(fresh)
+                _write(self._cache / key, outcome)
+            yield outcome
+
+    def _work(self, todo: list[Question]) -> Iterator[Outcome]:
+        workers = ProcessPoolExecutor(
+            min(self._jobs, len(todo)),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_start,
+            initargs=self._setting,
+        )
+        self._stack.callback(workers.shutdown, wait=True, cancel_futures=True)
+        return workers.map(_work_out_here, todo)
+
+
+_here: dict[
+    str, Any
+] = {}  # what a worker process keeps between questions: its engine, and its folder with `data` in it
+
+
+def _start(folder: Path, plan: Plan) -> None:
+    _here["data"] = beside_data(folder)
+    _here["data"].__enter__()
+    _here["sql"] = Sql(folder.resolve(), plan)
+
+
+def _work_out_here(question: Question) -> Outcome:
+    return work_out(question, _here["sql"])
+
+
+def _digests(folder: Path, plan: Plan, questions: list[Question]) -> dict[str, str]:
+    """The sha256 of each table that a question needs."""
+    digests: dict[str, str] = {}
+    for name in sorted({name for question in questions for name in question.tables}):
+        path = folder / plan.tables[name][0].path
+        if not path.is_file():
+            raise TableError("a table of the demo is missing", where=path, fix="write the tables first (write_tables)")
+        digests[name] = sha256_of_file(path)
+    return digests
+
+
+def _key(question: Question, digests: dict[str, str]) -> str:
+    shape = question.shape
+    form = [shape.type, shape.decimals, shape.strict, shape.none, [field.model_dump() for field in shape.fields]]
+    tables = {name: digests[name] for name in question.tables}
+    text = json.dumps([RULES, VERSIONS, form, question.sql, question.program, tables], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:40] + ".json"
+
+
+def _read(path: Path) -> Outcome | None:
+    """A cached outcome; a damaged one is worked out again."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        return str(value["dropped"]) if "dropped" in value else _GOLD.validate_python(value["gold"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(path: Path, outcome: Outcome) -> None:
+    value = (
+        {"dropped": outcome}
+        if isinstance(outcome, str)
+        else {"gold": _GOLD.dump_python(outcome, mode="json", exclude_none=True)}
+    )
+    path.parent.mkdir(exist_ok=True)
+    beside = path.with_suffix(f".{os.getpid()}")
+    beside.write_text(json.dumps(value), encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,105 @@
+"""The source "demo": rows, each with a gold that two independent engines agree on.
+
+The way of one question: SQL in DuckDB -> gold -> compared with what the pandas program prints -> guards -> row. The
+first three steps are cached by everything they depend on, so that a second build runs no question again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from builder.demo.golds import Gold, stands_in_question
+from builder.demo.guards import check_apart, check_text, files_of, pool_of
+from builder.demo.outcomes import Outcomes
+from builder.demo.plan import Plan, read_plan
+from builder.demo.shapes import Question, questions_of, read_shapes
+from catalog.rows import Row
+
+# Of the questions over tables of the train pool, 51 in 256 go to the test split, by a hash of the id: adding a question
+# moves no other one.
+TEST_BYTES = 51
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Parameters that make no fair question, and why."""
+
+    task_id: str
+    reason: str
+    where: str
+
+
+def demo_rows(tables_folder: Path, on_drop: Callable[[Dropped], None] | None = None) -> Iterator[Row]:
+    """Yield the rows of the demo catalog, in a fixed order.
+
+    Args:
+        tables_folder: where `write_tables` wrote the tables; golds are cached there too.
+        on_drop: called for each set of parameters that makes no fair question.
+
+    Raises:
+        SolutionError: where SQL and program of a question fail or disagree by more than its tolerance.
+        SpecError: where a shape cannot be used, or two questions share a signature.
+        TableError: where a table is not in ``tables_folder``.
+    """
+    for item in demo_tasks(tables_folder):
+        if isinstance(item, Row):
+            yield item
+        elif on_drop is not None:
+            on_drop(item)
+
+
+def demo_tasks(
+    tables_folder: Path, questions: Path | None = None, plan: Plan | None = None, jobs: int = 2
+) -> Iterator[Row | Dropped]:
+    """Yield a row, or the reason why there is none, for each set of parameters of each shape.
+
+    Args:
+        tables_folder: where the tables lie.
+        questions: a folder of shapes; None for the demo's own.
+        plan: the plan of the tables; None for the demo's own.
+        jobs: worker processes for the golds that are not cached.
+
+    Raises:
+        SolutionError, SpecError, TableError: as `demo_rows` does.
+    """
+    plan = plan or read_plan()
+    asked = [question for file, shape in read_shapes(questions) for question in questions_of(file, shape, plan)]
+    check_apart(asked)
+    for question in asked:
+        check_text(question, plan)
+        pool_of(question, plan)
+    with Outcomes(tables_folder, plan, asked, jobs) as outcomes:
+        for question, outcome in zip(asked, outcomes, strict=True):
+            if isinstance(outcome, str):
+                yield Dropped(question.task_id, outcome, question.where)
+            elif stands_in_question(outcome, question):
+                yield Dropped(question.task_id, "its gold stands in the question", question.where)
+            else:
+                yield _row(question, outcome, plan)
+
+
+def _row(question: Question, gold: Gold, plan: Plan) -> Row:
+    licenses = dict.fromkeys(plan.tables[name][0].license for name in question.tables)
+    return Row(
+        task_id=question.task_id,
+        question=question.text,
+        answer=gold.value,
+        answer_type=gold.type,
+        **gold.precision(),
+        # A data folder is named as a whole, so that its files keep their place below /app/data.
+        tables=tuple(dict.fromkeys(path.split("/")[0] for path in files_of(question, plan))),
+        split=_split(question, plan),
+        difficulty_tier=question.shape.tier,
+        solution=question.program,
+        license=" AND ".join(licenses),
+        where=question.where,
+    )
+
+
+def _split(question: Question, plan: Plan) -> str:
+    if pool_of(question, plan) == "eval":
+        return "eval"
+    return "test" if hashlib.sha256(question.task_id.encode()).digest()[1] < TEST_BYTES else "train"
