@@ -16,6 +16,9 @@ Reading order: vocabulary, cleaning, undressing, what the question asks, numbers
 the table of types, golds, cases, the program.
 """
 
+# Older interpreters and a 60 ms start rule out pathlib and zip(strict=); tables of words read best as split strings.
+# ruff: noqa: PTH108, PTH112, PTH118, PTH123, PTH105, B905, SIM905, N818, RUF001, RUF003, S105
+
 from __future__ import annotations
 
 import hashlib
@@ -29,7 +32,7 @@ from decimal import Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 GRADER_VERSION = "1.0.0"
 
@@ -95,27 +98,27 @@ class Wrong(Exception):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Vocabulary: closed tables of words and signs. A word in an answer counts only when a table or the question explains it.
+# Vocabulary: closed tables of words and signs. A word of an answer counts where a table or the question explains it.
 # ---------------------------------------------------------------------------------------------------------------------
 
 # Words that may stand around an answer without changing it.
 FRAME = frozenset(
-    """a an the this that these those it its it's they there here is was are were be been being has have had do does did
-    so thus therefore hence then which who whose what when where answer answers final result results value values output
-    total count number sum amount equals equal equal-to exactly precisely in of for on at by with as per and to from
-    i we my our get got find found finds compute computed calculate calculated calculation counted counting comes came
-    give gives gave yield yields yielded obtained overall altogether only just all out them one ones each every
-    data dataset table file column row rows record records entry entries item items unit units based using after
-    case cases time times ad ce both following respectively namely i.e ie follows also turns rounded rounding
-    increased increase rose rise gained gain grew growth up profit positive loss deficit decrease decreased decline
-    declined fall fell drop dropped down lost""".split()
+    """a an the this that these those it its it's they there here is was are were be been being has have had do does
+    did so thus therefore hence then which who whose what when where answer answers final result results value
+    values output total count number sum amount equals equal equal-to exactly precisely in of for on at by with as
+    per and to from i we my our get got find found finds compute computed calculate calculated calculation counted
+    counting comes came give gives gave yield yields yielded obtained overall altogether only just all out them one
+    ones each every data dataset table file column row rows record records entry entries item items unit units based
+    using after case cases time times ad ce both correct following respectively namely i.e ie follows also turns
+    rounded rounding increased increase rose rise gained gain grew growth up profit positive loss deficit decrease
+    decreased decline declined fall fell drop dropped down lost""".split()
 )
 
 # A number right after one of these is a bound or a guess, even where the question uses the same word.
 CUES_BEFORE = frozenset(
     """than over above below under beyond within about around approximately approx roughly nearly almost circa ca close
-    near exceeds exceeded exceeding exceed until till upto not never no nor except but without excluding isn't wasn't
-    aren't unlike versus vs or between maximum minimum max min up""".split()
+    near exceeds exceeded exceeding exceed until till upto not never no nor except but without excluding isn't
+    wasn't aren't unlike versus vs or between after before since from prior maximum minimum max min up""".split()
 )
 CUE_PAIRS_BEFORE = frozenset({("at", "least"), ("at", "most"), ("up", "to"), ("as", "much"), ("as", "many")})
 CUES_AFTER = frozenset("or plus odd ish something max min maximum minimum tops upwards onwards".split())
@@ -134,20 +137,22 @@ CUE_PAIRS_AFTER = frozenset(
 # In text these never stand beside the one answer.
 NEGATIONS = frozenset(
     """not no never none nor neither isn't wasn't aren't weren't doesn't didn't don't hasn't haven't can't cannot won't
-    without except excluding but or either instead rather unlike versus vs than non anything everything maybe perhaps
-    probably possibly might""".split()
+    without except excluding but or either instead rather unlike versus vs than non anything everything maybe
+    perhaps probably possibly might""".split()
 )
 NEGATED = re.compile(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
 LINKS = frozenset("is was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
-LABEL_NOUNS = frozenset("option choice answer label category value code id name letter item number group class".split())
+LABEL_NOUNS = frozenset(
+    """option choice answer label category value code id name letter item number group class""".split()
+)
 BAD_LABELS = frozenset(
-    "system assistant user developer instruction instructions grader note reward prompt todo example echo print".split()
+    """system assistant user developer instruction instructions grader note reward prompt todo example echo print""".split()
 )
 # A label that names another statistic than the question does contradicts it.
 STATISTICS = frozenset(
-    "mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest largest".split()
+    """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest largest""".split()
 )
 SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std"}
 
@@ -155,12 +160,15 @@ SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min"
 ORDERS = re.compile(
     r"\b(?:ignore|disregard|override|bypass|forget)\b[^.\n]{0,60}\b(?:instructions?|graders?|rules?|prompt|checks?|"
     r"previous|above|rubric)\b"
-    r"|\b(?:mark|grade|score|award|accept|treat|count|rate|give|assign|set|consider)\b[^.\n]{0,40}\b(?:correct|"
-    r"full (?:marks|credit|score|points)|rewards?|passed|pass)\b"
+    r"|\b(?:mark|grade|score|award|accept|treat|give|assign|consider)\b[^.\n]{0,40}\b(?:(?:as|is) (?:correct|right)|"
+    r"correct\b(?! answer)|full (?:marks|credit|score|points)|rewards?)\b"
     r"|(?:^|[\n<\[])\s*(?:system|assistant|developer)\b\s*[:>\]]"
     r"|\bgrader\b|\brewards?\b\s*[:=]",
     re.IGNORECASE,
 )
+
+# A regular expression in place of an answer.
+PATTERN = re.compile(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
 
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
@@ -168,7 +176,7 @@ NO = frozenset({"no", "false", "n", "f", "0"})
 NUMBER_WORDS = dict(
     zip(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen""".split(),
+    eighteen nineteen""".split(),
         range(20),
     ),
     **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10))),
@@ -197,7 +205,7 @@ UNIT_TABLE = {
     "minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y",
     "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
     "volume": "l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons",
-    "speed": "km/h kmh kph kmph | m/s mps | mph | knot knots kt kn",
+    "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
     "energy": "kwh | mwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
@@ -228,8 +236,20 @@ DIMENSION_HINTS = {
 MONTHS = {
     name: number
     for number, names in enumerate(
-        """january jan|february feb febr|march mar|april apr|may|june jun|july jul|august aug|september sept sep|
-        october oct|november nov|december dec""".split("|"),
+        [
+            "january jan",
+            "february feb febr",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "\n        october oct",
+            "november nov",
+            "december dec",
+        ],
         1,
     )
     for name in names.split()
@@ -237,8 +257,15 @@ MONTHS = {
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
-        """monday mon|tuesday tues tue|wednesday weds wed|thursday thurs thur thu|friday fri|saturday sat|
-        sunday sun""".split("|"),
+        [
+            "monday mon",
+            "tuesday tues tue",
+            "wednesday weds wed",
+            "thursday thurs thur thu",
+            "friday fri",
+            "saturday sat",
+            "\n        sunday sun",
+        ],
         1,
     )
     for name in names.split()
@@ -280,6 +307,7 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
 
 
 UNITS, DIMENSIONS = _unit_index()
+SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
                "Mg": "mass:megagram", "Gb": "data:gigabit", "MV": "electric:megavolt", "mPa": "pressure:millipascal",
@@ -297,10 +325,10 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
-    ord("\t"): " ",
+    ord("\u00b4"): "'",
 }
 HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
-OUTER = " \n.,;:!\"'"
+OUTER = " \t\n.,;:!\"'"
 
 
 def clean(answer: str | bytes) -> str:
@@ -312,7 +340,7 @@ def clean(answer: str | bytes) -> str:
             answer = answer.decode("utf-8")
         except UnicodeDecodeError:
             raise Wrong("The answer is not UTF-8 text.") from None
-    text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \n\u200e\u200f")
+    text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
     return unicodedata.normalize("NFC", text)
@@ -324,10 +352,10 @@ def clean(answer: str | bytes) -> str:
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
 FENCE = re.compile(r"\A(```|~~~)[\w+.-]*[ ]*\n?(.*?)\n?\1\Z", re.DOTALL)
-STRUCK = re.compile(r"~~[^~]*~~|<(s|del|strike)>[^<]*</\1>")
+STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
-LEADING_MARK = re.compile(r"\A(?:#{1,6}\s+|[*•]\s+)(?=\S)")
+LEADING_MARK = re.compile(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
 MARK = re.compile(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
     r"(?:is\s*:|is\b|are\b|was\b|[:=]|-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
@@ -348,7 +376,7 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 
 def _peel_once(text: str) -> str:
-    text = text.strip(" \n")
+    text = text.strip(" \t\n")
     match = FENCE.match(text)
     if match:
         return match[2]
@@ -442,6 +470,8 @@ def undress(text: str, ctx: Question) -> str:
     match = ORDERS.search(text)
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
+    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
+        raise Wrong("The answer is a pattern.")
     text = peel(text)
     for _ in range(3):
         inner = peel(declared(text))
@@ -463,7 +493,7 @@ QUESTION_SCALE = re.compile(
     r"(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|[(\[](?:in\s+)?(?:us)?[$€£]?\s*(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|\b(?:in|as)\s+(?:usd|eur|gbp|dollar|euro)s?\s+(thousands?|millions?|billions?|trillions?)\b"
-    r"|\b(?:in|as)\s+[$€£](k|m|bn)\b",
+    r"|(?:\b(?:in|as)\s+|\()[$€£](k|m|mn|bn)\b",
 )
 RATE = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
 NOT_A_RATE = re.compile(
@@ -507,13 +537,19 @@ class Question:
             if number is not None
         }
         self.units = _asked_units(self.text)
+        if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
+            money = answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
+            self.units -= {"mass:lb" if money else "money:GBP"}
         match = QUESTION_SCALE.search(self.folded)
         word = next((group for group in match.groups() if group), "") if match else ""
         self.scale = Decimal(SCALES.get(word, 1))
         self.points = "percentage point" in self.folded or "basis point" in self.folded
         rate_text = NOT_A_RATE.sub(" ", self.folded)
         self.rate = not self.points and (answer_type == "percent" or bool(RATE.search(rate_text)))
+        how_many = "how many" in self.folded
+        self.rate = self.rate and not (how_many and not PERCENT_FIXED.search(self.folded))
         self.counts = answer_type == "integer" and not self.units
+        self.bullets = answer_type == "integer" and how_many
 
     def explains(self, word: str) -> bool:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
@@ -522,16 +558,39 @@ class Question:
         parts = [part for part in word.split("_") if part]
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
 
-    def noun_after_which(self) -> set[str]:
-        """The words between "which" or "what" and the verb: "which postal code has" gives postal, code."""
-        match = re.search(r"\b(?:which|what)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)", self.folded)
-        words = match[1].split() if match else []
+    def asked_for(self) -> tuple[set[str], list[list[str]]]:
+        """The nouns after "which" or "what" (postal, code) and the clauses that may follow them (has the most orders)."""
+        tokens = _tokens_of(self.text)
         nouns: set[str] = set()
-        for word in words:
-            if word in VERBS or word in FRAME:
-                break
-            nouns.add(word)
-        return nouns
+        clauses: list[list[str]] = []
+        for at, token in enumerate(tokens):
+            if token not in ("which", "what", "who"):
+                continue
+            if token == "who":
+                clauses.append(_clause(tokens[at + 1 :]))
+                continue
+            for step in range(1, min(4, len(tokens) - at)):
+                word = tokens[at + step]
+                if word in VERBS or word in FRAME or not word[0].isalnum():
+                    break
+                nouns.add(word)
+                clauses.append(_clause(tokens[at + step + 1 :]))
+        return nouns, clauses
+
+
+def _clause(tokens: list[str]) -> list[str]:
+    """The tokens up to the next mark that ends a clause."""
+    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token == "or"), len(tokens))
+    return tokens[:stop]
+
+
+def units_of(key: str) -> frozenset[str]:
+    """The units a written form may mean; `a/b` is made of its parts."""
+    key = SPEEDS.get(key, key)
+    if key in UNITS or key.count("/") != 1:
+        return UNITS.get(key, frozenset())
+    above, below = key.split("/")
+    return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
 
 
 def _unit_key(text: str) -> str:
@@ -539,26 +598,33 @@ def _unit_key(text: str) -> str:
 
 
 def _asked_units(text: str) -> frozenset[str]:
-    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB")."""
+    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
+
+    Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", "per h", or at the end of a column's name.
+    """
+    spaced = re.sub(r"(?<=[^\W_])_(?=[^\W_])", " _ ", text)
+    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", spaced)
     found: set[str] = set()
-    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", text.replace("_", " "))
     for position, token in enumerate(tokens):
         key = _unit_key(token)
         before = tokens[position - 1].lower() if position else ""
-        units = UNITS.get(key, frozenset())
-        if not units or before[:1].isdigit():
+        units = units_of(key)
+        if not units or before[:1].isdigit() or before == "per":
             continue
-        if len(key) <= 3 and key.isalpha() and before not in {"in", "(", "[", "per"} and not text.isascii() is None:
-            if not (before and "_" in text and f"{before}_{key}" in text.lower()) and key not in {
-                "usd",
-                "eur",
-                "gbp",
-                "kwh",
-            }:
-                continue
+        if (
+            key.isalpha()
+            and len(key) <= 3
+            and before not in ("in", "(", "[", "_")
+            and key not in ("usd", "eur", "gbp", "kwh")
+        ):
+            continue
         if units == UNITS["dollars"]:
             units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
-        found |= units
+        following = [_unit_key(part) for part in tokens[position + 1 : position + 3]]
+        if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
+            money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
+            units = frozenset(f"{first}/{second}" for first in units for second in UNITS[following[1]]) | money
+        found |= units | {unit.split("/")[0] for unit in units if unit.startswith("money:")}
     return frozenset(found)
 
 
@@ -603,6 +669,7 @@ TOKEN = re.compile(
     r"|(?P<sym>\S)"
 )
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+INLINE_MATH = re.compile(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
 TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 UNIT_TEXT = re.compile(
     r"\s*((?:°|µ|μ)?[^\W\d_°µ]+[²³]?(?:\^?\d(?!\d))?(?:[/·*][^\W\d_]+[²³]?(?:\^?\d(?!\d))?)*|°[CFcf]?|[℃℉])"
@@ -680,7 +747,6 @@ def _divide(above: Decimal | None, below: Decimal | None, negative: bool = False
 
 def scan(text: str) -> list[Token]:
     """Numbers, words and signs in the order they stand; Raises Wrong for digits with no single reading."""
-    text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
     tokens: list[Token] = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or "sym"
@@ -788,9 +854,10 @@ class Reader:
     """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
 
     def __init__(self, text: str, ctx: Question) -> None:
-        self.text = text
+        text = INLINE_MATH.sub(r"\1", text)
+        self.text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         self.ctx = ctx
-        self.tokens = _words_to_numbers(scan(text))
+        self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
         self.found: list[tuple[int, Quantity]] = []
         for position, token in enumerate(self.tokens):
@@ -888,6 +955,8 @@ class Reader:
             percent = percent or taken == 1
             if not taken and not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
+            if not taken and word == "/" and (units or self.tokens[position - 1].text in "$€£") and position:
+                taken = self._take_period(at)
             if not taken and not units and not percent:
                 units, taken = self._take_unit(at)
             if not taken:
@@ -901,16 +970,26 @@ class Reader:
                     break
         return percent, scale, units, at - 1
 
+    def _take_period(self, at: int) -> int:
+        """The "/month" behind an amount, where the question says "per month"."""
+        if not re.search(
+            rf"\b(?:per|an?|each|every)\s+{re.escape(self._word(at + 1))}\b", self.ctx.folded
+        ) or not self._word(at + 1):
+            return 0
+        self._end_of_take = self.tokens[at + 1].end
+        return 1
+
     def _take_percent(self, at: int) -> int:
         """1 for a percent sign or word, 2 for percentage points, 0 for neither."""
         words = [self._word(at + step) for step in range(3)]
         self._end_of_take = self.tokens[at].end
         if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
             length = 2 if words[0] == "per" else 1
-            points = words[length] in ("point", "points") or (
-                words[length] == "-" and "points" in self._word(at + length + 1)
+            rest = [self._word(at + length), self._word(at + length + 1)]
+            points = (
+                1 if rest[0] in ("point", "points") else 2 if rest[0] == "-" and rest[1] in ("point", "points") else 0
             )
-            self._end_of_take = self.tokens[min(at + length - 1 + points, len(self.tokens) - 1)].end
+            self._end_of_take = self.tokens[at + length - 1 + points].end
             return 2 if points else 1
         if words[0] == "percentage" and words[1] in ("point", "points"):
             self._end_of_take = self.tokens[at + 1].end
@@ -933,30 +1012,34 @@ class Reader:
         )
 
     def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
+        """The unit written at a token and 1, or nothing and 0; two words ("percentage points", "US dollars") first."""
         start = self.tokens[at].start
-        match = UNIT_TEXT.match(self.text, start) if self.text.isascii() or True else None
-        source = match[1] if match else self.tokens[at].text
-        if self.tokens[at].kind == "sym" and source not in UNITS:
-            source = match[1] if match else self.tokens[at].text
-        key = _unit_key(source)
-        two = f"{self._word(at)}-{self._word(at + 1)}"
-        if two in UNITS:
-            self._end_of_take = self.tokens[at + 1].end
-            return UNITS[two], 1
-        if self._word(at) in ("us", "american") and self._word(at + 1) in ("dollar", "dollars", "$"):
-            self._end_of_take = self.tokens[at + 1].end
+        first, second, third = (self._word(at + step) for step in range(3))
+        self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if f"{first}-{second}" in UNITS:
+            return UNITS[f"{first}-{second}"], 1
+        if first in ("us", "american") and second in ("dollar", "dollars", "$"):
             return frozenset({"money:USD"}), 1
-        if self._word(at) in ("degree", "degrees", "°") and self._word(at + 1) in ("celsius", "fahrenheit", "c", "f"):
-            self._end_of_take = self.tokens[at + 1].end
-            return UNITS[self._word(at + 1)] & frozenset({"temperature:°c", "temperature:°f"}), 1
+        if first in ("degree", "degrees", "°") and second in ("celsius", "fahrenheit", "c", "f"):
+            return frozenset(unit for unit in UNITS[second] if unit.startswith("temperature:")), 1
+        per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
+        if per:
+            self._end_of_take = self.tokens[at + 2].end
+            return per, 1
+        match = UNIT_TEXT.match(self.text, start)
+        source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
+        return self._named_unit(source)
+
+    def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
+        key = _unit_key(source)
         if source in CASED_UNITS and source not in self.ctx.text:
             return frozenset({CASED_UNITS[source]}), 1
         if key in self.ctx.literals and key not in FRAME:
-            return UNITS.get(key, frozenset({f"question:{key}"})), 1
-        if key in UNITS and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
-            return UNITS[key], 1
-        if "/" in source or "^" in source or "²" in source or "³" in source:
+            return units_of(key) or frozenset({f"question:{key}"}), 1
+        if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
+            return units_of(key), 1
+        if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
         return frozenset(), 0
 
@@ -972,6 +1055,8 @@ class Reader:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
             raise Wrong("The answer states several numbers.")
+        if len(chosen) > 2 or (len(chosen) == 2 and chosen[1][0] == chosen[0][0] + 1):
+            raise Wrong("The answer repeats its number.")
         self._check_leftovers()
         quantity = chosen[0][1]
         agree_on_unit(quantity, self.ctx)
@@ -996,13 +1081,13 @@ class Reader:
             at -= 1
         near = before[:2]
         pairs = set(zip(before[1:], before))
-        if any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before) or pairs & CUE_PAIRS_BEFORE:
+        if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
             raise Wrong("The number is a bound, a guess or negated, not a stated value.")
         at = position + 1
         while at in self.used:
             at += 1
         pair = (self._word(at), self._word(at + 1))
-        if pair[0] in CUES_AFTER and not self.ctx.explains(pair[0]) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
+        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
             raise Wrong("The number is a bound or one of several, not a stated value.")
 
     def _asked_extreme(self, before: list[str]) -> bool:
@@ -1024,8 +1109,18 @@ class Reader:
                 raise Wrong("The answer calls or indexes something, it does not state a number.")
             if token.kind == "sym" and word == "(" and position and self._call(position):
                 raise Wrong("The answer is code, not a number.")
-            if token.kind == "word" and not self.ctx.explains(word):
+            if token.kind == "word" and not self.ctx.explains(word) and not self._spells_the_number(position):
                 raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
+
+    def _spells_the_number(self, position: int) -> bool:
+        """Whether a word belongs to "(forty-two)" behind a 42."""
+        spoken = [
+            token.text.casefold()
+            for at, token in enumerate(self.tokens)
+            if at not in self.used and token.kind == "word"
+        ]
+        words = [word for word in spoken if word in NUMBER_WORDS or word in BIG_WORDS or word == "hundred"]
+        return self._word(position) in words and read_number_words(words) in {item.value for _, item in self.found}
 
     def _dash_is_pause(self, position: int) -> bool:
         token = self.tokens[position]
@@ -1048,7 +1143,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     units = quantity.units
     if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
         return
-    dimensions = {DIMENSIONS.get(unit, unit.split(":")[0]) for unit in units}
+    dimensions = {DIMENSIONS.get(unit, unit.split(":")[0] if "/" not in unit else "speed") for unit in units}
     hinted = any(
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
     )
@@ -1058,13 +1153,14 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
             return
         raise Wrong("The points named are not the ones that were asked for.")
-    if ctx.units or ctx.counts and not points or not (hinted or money or points):
+    if ctx.units or (ctx.counts and not points) or not (hinted or money or points):
         raise Wrong("The unit named is not the one that was asked for.")
 
 
 def read_quantity(text: str, ctx: Question) -> Quantity:
     """The one quantity a statement makes. Raises Wrong where there is none, or more than one, or a word is unexplained."""
     text = _strip_scalar_dress(text, ctx)
+    text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
         return Quantity(Decimal(0), special=SPECIALS[folded])
@@ -1083,7 +1179,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         match = LABEL.match(text)
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
-        text = PLACES.sub(" ", text).strip(" \n")
+        text = PLACES.sub(" ", text).strip(" \t\n")
         match = ARITHMETIC.match(text) if len(text) <= MAX_SENTENCE else None
         text = text[match.end() :] if match else text
         if text == before:
@@ -1093,6 +1189,8 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
 
 def _label_is_harmless(label: str, ctx: Question) -> bool:
     words = WORD.findall(label.casefold().replace("_", " "))
+    if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
+        return False
     known = {SYNONYMS.get(word, word) for word in ctx.raw_words}
     for word in words:
         if word in BAD_LABELS or word in NEGATIONS or word in CUES_BEFORE - STATISTICS:
@@ -1283,13 +1381,15 @@ def _plain(value: Decimal) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
+MARKDOWN_ESCAPE = re.compile(r"\\([#_*$%&<>|~])")
 SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
 def fold(text: str) -> str:
     """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
     text = unicodedata.normalize("NFC", text.casefold())
-    text = _strip_outer(text)
+    text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
+    text = MARKDOWN_ESCAPE.sub(r"\1", text)
     text = re.sub(r"(?<=\w)-(?=\w)|\s*(?<=\w) - (?=\w)", " ", text)
     text = SIGN_BLANKS.sub(r"\1", text)
     text = re.sub(r"\s+", " ", text).strip()
@@ -1322,10 +1422,8 @@ def same_text(gold: str, answer: str) -> bool:
     first, second = fold(gold), fold(answer)
     if not second or not first:
         return gold.strip().casefold() == answer.strip().casefold() != ""
-    return (
-        first == second
-        or ("-" not in answer + gold or not any(c.isdigit() for c in first))
-        and _joined(first) == _joined(second)
+    return first == second or (
+        ("-" not in answer + gold or not any(c.isdigit() for c in first)) and _joined(first) == _joined(second)
     )
 
 
@@ -1388,9 +1486,11 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
 
 
 def _check_prefix(prefix: list[str], ctx: Question) -> None:
-    nouns = ctx.noun_after_which()
+    nouns = ctx.asked_for()[0]
     for word in prefix:
-        if word in NEGATIONS or (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS:
+        if word in NEGATIONS or (
+            (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
+        ):
             raise Wrong(f"The word {_show(word)} stands in front of the text and is not explained.")
         if not word[:1].isalnum() and word not in ",:=_.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
@@ -1406,20 +1506,20 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
 
 
 def _check_suffix(suffix: list[str], ctx: Question) -> None:
+    """What follows the text must be the question's own clause ("sold the most cars") or one made of its words."""
     if not suffix:
         return
-    in_question = " ".join(suffix) in " ".join(_tokens_of(ctx.text))
+    nouns, clauses = ctx.asked_for()
+    if suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+        return
     for word in suffix:
-        if word in NEGATIONS and not in_question:
+        if word in NEGATIONS:
             raise Wrong(f"The word {_show(word)} behind the text changes it.")
         if (word.isalnum() or "'" in word) and not ctx.explains(word):
             raise Wrong(f"The word {_show(word)} behind the text is not explained.")
         if not word[:1].isalnum() and word not in ",.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
-    nouns = ctx.noun_after_which()
-    if len(suffix) == 1 and suffix[0] in nouns:
-        return
-    if not (suffix[0] in VERBS or in_question and suffix[0] not in nouns):
+    if suffix[0] not in VERBS:
         raise Wrong("What stands behind the text makes it another text.")
 
 
@@ -1776,7 +1876,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
-    before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
+    before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
     brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
     _check_range_rest(before, after, ctx)
     ends = []
@@ -1790,6 +1890,12 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     return ends, brackets
 
 
+def _without_unit(after: str, ctx: Question) -> str:
+    match = UNIT_TEXT.match(after)
+    units = units_of(_unit_key(match[1])) if match else frozenset()
+    return after[match.end() :] if match and units & ctx.units else after
+
+
 def _check_range_rest(before: str, after: str, ctx: Question) -> None:
     for number in re.findall(r"\d[\d.,]*", before + " " + after):
         if read_decimal(number.rstrip(".,")) not in ctx.numbers:
@@ -1801,7 +1907,7 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
             ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")
         ):
             raise Wrong(f"The word {_show(word)} is not explained.")
-        if not word.isalpha() and word not in ".,:=()[]%$€£\"'*`" or word in "$€£" and ctx.units and not unit:
+        if (not word.isalpha() and word not in ".,:=()[]%$€£\"'*`") or (word in "$€£" and ctx.units and not unit):
             raise Wrong(f"The sign {_show(word)} does not belong to one range.")
 
 
@@ -1811,7 +1917,7 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 
 BULLET = re.compile(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
 NUMBERED = re.compile(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
-PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→)\s*(\S.*)\Z", re.DOTALL)
+PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
 TRAILING_VALUE = re.compile(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
@@ -1833,6 +1939,8 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
     if not text.strip():
         return []
     lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) == 1:
+        lines = _numbered_in_line(lines[0])
     if len(lines) > 1:
         lines = [line for line in lines if not re.match(r"\A[\s|:-]+\Z", line)]  # the rule of a Markdown table
         if all(BULLET.match(line) for line in lines):
@@ -1842,6 +1950,15 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
         _bare(item)
         for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))
     ]
+
+
+def _numbered_in_line(line: str) -> list[str]:
+    """`1) Mia 2) Ada` as its two lines; a line that does not count from 1 stays one."""
+    marks = list(re.finditer(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)", line))
+    if len(marks) < 2 or marks[0].start() or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return [line]
+    stops = [*(mark.start() for mark in marks[1:]), len(line)]
+    return [line[mark.start() : stop].strip(" ,;") for mark, stop in zip(marks, stops)]
 
 
 def _item_text(item: object, paired: bool) -> str:
@@ -1871,8 +1988,8 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
     pieces, quoted = _outside_quotes(text)
     if quoted:
         return pieces
-    for separator in (";", "|", " > ", ">", "→", "->"):
-        if separator in text and not any(separator.strip() in item for item in like):
+    for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
+        if separator in text and not any((separator.strip() or separator) in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
     commas_inside = [item for item in like if "," in item]
     spaced = ", " in text and not any(", " in item for item in like)
@@ -1880,6 +1997,9 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
         pieces = [text]
     elif spaced:
         pieces = text.split(", ")
+    elif re.search(r"\s(?:and|&)\s", text):
+        halves = re.split(r"\s(?:and|&)\s", text) if not any(" and " in item for item in like) else [text]
+        pieces = [part for half in halves for part in ([half] if GROUPED.match(half) else _split_commas(half))]
     else:
         pieces = _split_commas(text)
     if not any(" and " in item for item in like):
@@ -1979,6 +2099,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     text = peel(answer)
     match = FIELD.match(text)
     text = _list_frame(peel(match[1] if match else text), items, ctx)
+    text = re.sub(r"\A(?:both|all)\s+(?=\S)", "", text, flags=re.IGNORECASE) if len(items) > 1 else text
     value = load_json(text) if text[:1] == "{" else None
     if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
         inner = value[0][1]
@@ -2350,11 +2471,9 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
     if folded in INAPPLICABLE or (folded in NONE_WORDS and folded not in ("[]", "{}", "null")):
         return "none", True
     if (
-        text[0] == "["
-        and isinstance(load_json(text), list)
+        (text[0] == "[" and isinstance(load_json(text), list))
         or "\n" in text
-        or _outside_quotes(text)[1]
-        and len(read_items(text)) > 1
+        or (_outside_quotes(text)[1] and len(read_items(text)) > 1)
     ):
         return list_type, bool(ordered or ANY_ORDER.search(asked) or LIST_ASKED.search(asked))
     number = _number_type(text, asked)

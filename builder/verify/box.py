@@ -70,12 +70,14 @@ class ProbeBox(DockerEnvironment):
         self._memory: memory.Memory | None = None
         self._state: tuple[BoxState, bool] = ("unknown", False)
         self._unfit = ""
+        self._engine_lost = False
 
     @property
     def seen(self) -> Seen:
         """What was seen of this box; complete once it has been stopped."""
         state, oom_killed = self._state
-        return Seen(state, oom_killed, self._memory, self._unfit, engine_gone=self._run.engine_gone)
+        lost = self._engine_lost or self._run.engine_gone
+        return Seen(state, oom_killed, self._memory, self._unfit, engine_gone=lost)
 
     @property
     def project(self) -> str:
@@ -218,6 +220,7 @@ class ProbeBox(DockerEnvironment):
         try:
             info = await asyncio.to_thread(self._inspect)
         except engine.Trouble:
+            self._engine_lost = True
             return
         if info is None:
             self._state = ("gone", False)

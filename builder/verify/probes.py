@@ -23,6 +23,7 @@ from harbor.models.trial.config import AgentConfig
 from builder.verify.outcome import Cause, Outcome
 from catalog import paths
 from catalog.errors import CatalogError
+from catalog.index import Entry
 
 BOXED: Final = Path(__file__).resolve().parent / "boxed"
 PLACE: Final = "/tmp"  # noqa: S108  (in the box: the one folder that every image has and every user may write)
@@ -72,17 +73,15 @@ class Facts:
         answer_path: where the agent files its answer in the box.
         right: an answer that must pass.
         rejected: answers that must not, the nearest first.
-        program: whether ``solution/`` really computes the answer.
     """
 
     folder: Path
     answer_path: str
     right: str
     rejected: tuple[str, ...]
-    program: bool
 
 
-def read_facts(folder: Path, *, program: bool) -> Facts:
+def read_facts(folder: Path) -> Facts:
     """Read what probes must know of the task at ``folder``.
 
     Raises:
@@ -102,7 +101,7 @@ def read_facts(folder: Path, *, program: bool) -> Facts:
             found=f"{type(error).__name__}: {error}",
             fix="build the catalog again",
         ) from None
-    return Facts(folder, answer_path, right, tuple(text for text in rejected if _plausible(text)), program)
+    return Facts(folder, answer_path, right, tuple(text for text in rejected if _plausible(text)))
 
 
 def _plausible(answer: str) -> bool:
@@ -147,7 +146,7 @@ class Probe:
     about: str
     expected: Expected
     agent: Callable[[Facts], AgentConfig]
-    applies: Callable[[Facts], bool] = lambda facts: True
+    applies: Callable[[Entry], bool] = lambda entry: True
     everywhere: bool = False
     measures: bool = False
 
@@ -197,8 +196,8 @@ def _oracle(facts: Facts) -> AgentConfig:
     return AgentConfig(name="oracle")
 
 
-def _has_none(facts: Facts) -> bool:
-    return not facts.program
+def _brings_no_program(entry: Entry) -> bool:
+    return not entry.program
 
 
 PROBES: Final[tuple[Probe, ...]] = (
@@ -209,7 +208,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "loads every table and groups it, where the row brings no program to measure",
         WRONG,
         lambda facts: script_config("load_tables.py", paths.DATA_DIR),
-        applies=_has_none,
+        applies=_brings_no_program,
         everywhere=True,
         measures=True,
     ),

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from builder.verify import engine
+
+_PART = 16  # characters of each part of a trial's name; Harbor cuts what is longer than 63 in all
+_ODD = re.compile(r"[^a-z0-9-]+")
 
 
 @dataclass(slots=True)
@@ -30,6 +34,11 @@ class Run:
     hurry: bool = False
     images: set[str] = field(default_factory=set)
     building: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def trial_name(self, *parts: str) -> str:
+        """The name of a trial, from which its containers' names are made: short, and no other run has it."""
+        text = "-".join((self.name[:8], *(part.removeprefix("sha256:")[:_PART] for part in parts)))
+        return _ODD.sub("-", text.lower())
 
 
 # Harbor makes boxes from a configuration that must be JSON, so a box finds its run by name.

@@ -21,7 +21,7 @@ from harbor.trial.trial import Trial
 
 from builder.verify import engine, outcome
 from builder.verify.box import ProbeBox
-from builder.verify.outcome import Outcome, Seen
+from builder.verify.outcome import Cause, Outcome, Seen
 from builder.verify.runs import Run
 
 BOX: Final = f"{ProbeBox.__module__}:{ProbeBox.__qualname__}"
@@ -127,11 +127,20 @@ async def run_trial(plan: Plan, run: Run, folder: Path) -> Outcome:
         asyncio.CancelledError: where the caller was cancelled; the trial's boxes are down by then.
     """
     started = time.monotonic()
-    trial = await Trial.create(_config(plan, run, folder))
+    try:
+        trial = await Trial.create(_config(plan, run, folder))
+    except Exception as error:  # Harbor refuses a task in many ways, all of them before anything is started
+        return Outcome(None, Cause.ENVIRONMENT_BUILD, f"Harbor refuses the task: {error}"[:600])
     if plan.on_verifier is not None:
         trial.add_hook(TrialEvent.VERIFICATION_START, plan.on_verifier)
     stuck = await _run(trial, run)
     box = trial.agent_environment
     seen = replace(box.seen, stuck=stuck) if isinstance(box, ProbeBox) else Seen(stuck=stuck)
     ended = await asyncio.to_thread(outcome.read_outcome, folder / plan.name, seen)
+    if ended.cause is not None and not seen.engine_gone:
+        # It may have gone at a moment when nobody looked: while an image was built, or in the verifier's phase.
+        run.engine_gone = not await asyncio.to_thread(engine.answers, PING_TIMEOUT_SEC)
+        if run.engine_gone:
+            seen = replace(seen, engine_gone=True)
+            ended = await asyncio.to_thread(outcome.read_outcome, folder / plan.name, seen)
     return replace(ended, seconds=time.monotonic() - started)
