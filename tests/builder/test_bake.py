@@ -142,6 +142,15 @@ def test_task_toml_says_what_size_network_and_bucket_ask_for(size: Size, network
     assert ("HF_TOKEN" in found.environment.env) == bucket
 
 
+def test_the_seal_is_run_by_root_and_its_folder_alone_travels(baked: Baker) -> None:
+    config = tomllib.loads(text(baked(), paths.TASK_TOML))
+    assert config["artifacts"] == ["/sealed"]
+    (step,) = config["verifier"]["collect"]
+    assert step["user"] == "root" and step["command"].endswith("/usr/local/bin/python3 -I /opt/harborwright/seal.py")
+    assert config["verifier"]["environment_mode"] == "separate"
+    assert config["agent"]["user"] == "agent"
+
+
 def test_a_size_changes_what_a_providers_template_is_named_after(spec: Spec, fares: Table, shared: SharedFiles) -> None:
     """N01: the hash of environment/ alone must move with the size."""
 
