@@ -16,6 +16,7 @@ from builder.importers.commands import register as register_import
 from builder.lock import find_lock
 from builder.machine.commands import register as register_machine
 from builder.sources.reading import SOURCES
+from builder.verify.commands import register as register_verify
 from catalog import paths
 from catalog.errors import SpecError
 from catalog.spec import Spec, parse_spec, read_spec
@@ -121,3 +122,4 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check_command)
     register_import(app)
     register_machine(app)
+    register_verify(app)
