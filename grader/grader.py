@@ -57,6 +57,7 @@ MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before
 MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
+LIST_TYPES = frozenset({"list", "ordered_list", "set"})
 MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
@@ -327,6 +328,8 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
+BLANK_RUN = re.compile(r"[ \t]{3,}")
+BLANK_LINES = re.compile(r"\n(?:[ \t]{0,2}\n)+")
 HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
 OUTER = " \t\n.,;:!\"'"
 
@@ -343,6 +346,7 @@ def clean(answer: str | bytes) -> str:
     text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
+    text = BLANK_LINES.sub("\n\n", BLANK_RUN.sub("  ", text))  # no later pattern meets a long run of blanks
     return unicodedata.normalize("NFC", text)
 
 
@@ -351,7 +355,7 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
-FENCE = re.compile(r"\A(```|~~~)[\w+.-]*[ ]*\n?(.*?)\n?\1\Z", re.DOTALL)
+LANGUAGE = re.compile(r"[\w+.-]*[ ]*\Z")
 STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
@@ -377,9 +381,9 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
-    match = FENCE.match(text)
-    if match:
-        return match[2]
+    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
+        language, newline, body = text[3:-3].partition("\n")
+        return body if newline and LANGUAGE.match(language) else text[3:-3]
     match = TAGGED.match(text)
     if match and f"<{match[1]}>" not in match[2]:
         return match[2]
@@ -414,7 +418,9 @@ def _unbox(text: str) -> str:
     position = 0
     for match in re.finditer(r"\\boxed\s*\{", text):
         end = _closing(text, match.end())
-        if end < 0 or match.start() < position:
+        if end < 0:
+            break
+        if match.start() < position:
             continue
         found.append(text[match.end() : end].strip())
         pieces += [text[position : match.start()], found[-1]]
@@ -446,6 +452,8 @@ def declared(text: str) -> str:
         if boxed and len(lines) > 1 and len(text) <= MAX_WORKING:
             return _last_sentence(lines[-1])
         return _last_sentence(text) if boxed else text
+    if len(marks) > 8:
+        raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
         raise Wrong("The declared answer stands behind more working than a short answer has.")
@@ -467,6 +475,9 @@ def _last_sentence(text: str) -> str:
 
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
+    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
+        raise Wrong("The answer is longer than a short answer with its working.")
     match = ORDERS.search(text)
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
@@ -1220,17 +1231,22 @@ class Pairs(list):  # type: ignore[type-arg]
 
 def load_json(text: str) -> object:
     """JSON with every number kept as written (a str); None when the text is no JSON or nests too deeply."""
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "[{") - (char in "]}")
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
     try:
         return json.loads(text, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
     except (ValueError, RecursionError):
         return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for char in text:
+        if char in "[]{}":
+            depth += 1 if char in "[{" else -1
+            deepest = max(deepest, depth)
+    return deepest
 
 
 def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> Decimal:
@@ -1382,6 +1398,7 @@ def _plain(value: Decimal) -> str:
 
 ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
 MARKDOWN_ESCAPE = re.compile(r"\\([#_*$%&<>|~])")
+INNER_HYPHEN = re.compile(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
@@ -1390,9 +1407,8 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFC", text.casefold())
     text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
     text = MARKDOWN_ESCAPE.sub(r"\1", text)
-    text = re.sub(r"(?<=\w)-(?=\w)|\s*(?<=\w) - (?=\w)", " ", text)
-    text = SIGN_BLANKS.sub(r"\1", text)
-    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s+", " ", INNER_HYPHEN.sub(" ", text))
+    text = SIGN_BLANKS.sub(r"\1", text).strip()
     return ARTICLE.sub("", text)
 
 
@@ -1921,6 +1937,7 @@ PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
 TRAILING_VALUE = re.compile(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
+ITEM_END = re.compile(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
 LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
@@ -1985,7 +2002,7 @@ def _unnumber(items: list[str]) -> list[str]:
 
 
 def _split_line(text: str, like: Sequence[str]) -> list[str]:
-    pieces, quoted = _outside_quotes(text)
+    pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
     if quoted:
         return pieces
     for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
@@ -2020,23 +2037,32 @@ def _split_commas(text: str) -> list[str]:
 
 
 def _outside_quotes(text: str) -> tuple[list[str], bool]:
-    """Items of a line in which every item, or every item that needs it, is quoted."""
+    """The items of a line, and whether quotes hold some of them together; `"Smith, John", Doe` has two."""
     items: list[str] = []
-    position, any_quoted = 0, False
-    token = re.compile(r"""\s*(?:"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'(?=\s*(?:[,;]|and\b|$))|([^,;]*?))\s*(?:[,;](?:\s*and\b)?|\band\b|\Z)""", re.DOTALL)  # fmt: skip
+    any_quoted, position = False, 0
     while position < len(text) and len(items) <= MAX_ITEMS:
-        match = token.match(text, position)
-        if not match or match.end() == position:
-            return [], False
-        quoted = match[1] if match[1] is not None else match[2]
-        any_quoted = any_quoted or quoted is not None
-        if not any_quoted and position == 0 and '"' not in text and "'" not in text:
-            return [], False
-        item = quoted if quoted is not None else match[3]
-        if item.strip():
-            items.append(item)
-        position = match.end()
-    return items, any_quoted
+        position += len(text[position:]) - len(text[position:].lstrip()) if text[position].isspace() else 0
+        end = _closing_quote(text, position) if text[position : position + 1] in ('"', "'") else -1
+        if end >= 0:
+            any_quoted = True
+            items.append(text[position + 1 : end])
+            position = end + 1
+        else:
+            stop = next((at for at in range(position, len(text)) if text[at] in ",;"), len(text))
+            items.append(text[position:stop])
+            position = stop
+        match = ITEM_END.match(text, position)
+        position = match.end() if match else position
+    return [item for item in items if item.strip()], any_quoted
+
+
+def _closing_quote(text: str, start: int) -> int:
+    """Where the quote at `start` closes: in front of a separator or the end; -1 when it is only an apostrophe."""
+    mark, at = text[start], start
+    while True:
+        at = text.find(mark, at + 1)
+        if at < 0 or ITEM_END.match(text, at + 1):
+            return at
 
 
 class Item(NamedTuple):
@@ -2134,11 +2160,13 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
 def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
     """The last item without the rest of a sentence that repeats the question ("... and green flash")."""
     words = text.split()
-    for cut in range(len(words) - 1, 0, -1):
-        head, rest = " ".join(words[:cut]), [word.strip(OUTER).casefold() for word in words[cut:]]
-        if any(same_text(item.text, head) for item in items) and rest[0] in VERBS | ctx.raw_words:
-            if all(ctx.explains(word) and word not in NEGATIONS for word in rest):
-                return head
+    golds = {fold(item.text) for item in items}
+    for cut in range(len(words) - 1, 0, -1) if len(words) <= 24 else ():
+        rest = [word.strip(OUTER).casefold() for word in words[cut:]]
+        head = " ".join(words[:cut])
+        plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if plain and fold(head) in golds:
+            return head
     return text
 
 
@@ -2238,6 +2266,10 @@ def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tole
 # Named fields: each with its own type and tolerance; right when all are right.
 # ---------------------------------------------------------------------------------------------------------------------
 
+NAMED = re.compile(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+NAMED_LINE = re.compile(
+    r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
+)
 FIELD_KEYS = frozenset({"name", "gold", "answer_type", "rtol", "atol", "decimals"})
 
 
@@ -2271,6 +2303,11 @@ def read_fields(gold: object) -> list[Field]:
             )
         text = gold_text(row["gold"])
         kind = str(row.get("answer_type") or infer_answer_type(text, str(row["name"]))[0])
+        if kind not in ANSWER_TYPES or kind == "fields":
+            raise GoldError(f"The field {row['name']} is of no known type: {kind}")
+        for finding in _check_tolerances(kind, row.get("rtol"), row.get("atol"), row.get("decimals")):
+            if finding.level == "refuse":
+                raise GoldError(f"The field {row['name']}: {finding.sentence}")
         fields.append(
             Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals")))
         )
@@ -2315,18 +2352,16 @@ def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
         for key, item in value:
             said.setdefault(_field_key(str(key)), []).append(item if isinstance(item, str) else _json_text(item))
         return said
-    for match in re.finditer(r"@([\w .-]{1,80})\[", text):
-        end = _closing(text[: match.end() + 4096], match.end(), "[", "]")
-        if end >= 0:
-            said.setdefault(_field_key(match[1]), []).append(text[match.end() : end])
+    for match in NAMED.finditer(text):
+        said.setdefault(_field_key(match[1]), []).append(match[2])
     if said:
         return said
     lines = text.split("\n")
     pieces = lines if len(lines) > 1 or len(names) == 1 else _field_pieces(text, names)
     for piece in pieces:
-        match = re.match(r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]*([^:=|]{1,80}?)[\"'`*_]*\s*[:=|]\s*[*_`]*\s*(.+?)[\s|,;]*\Z", piece)  # fmt: skip
+        match = NAMED_LINE.match(piece)
         if match and _field_key(match[1]) in names:
-            said.setdefault(_field_key(match[1]), []).append(match[2])
+            said.setdefault(_field_key(match[1]), []).append(match[2].strip(" \t|,;"))
     return said
 
 
@@ -2413,7 +2448,7 @@ def grade(
     try:
         cleaned = clean(answer)
         if answer_type == "fields":
-            undress(cleaned if cleaned.strip() else "", Question(question, "answer result", answer_type))
+            undress(cleaned, Question(question, "", answer_type))
             return grade_fields(gold, cleaned, question)
         reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
@@ -2563,7 +2598,7 @@ def check_gold(
             *findings,
             Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}"),
         ]
-    if answer_type in ("list", "ordered_list", "set") and not read_items(clean(text)):
+    if answer_type in LIST_TYPES and not read_items(clean(text)):
         return [*findings, Finding("refuse", "The gold is an empty list; say so with the type none.")]
     return findings + _check_meaning(text, answer_type, Tolerance(rtol, atol, decimals), question)
 
@@ -2614,7 +2649,7 @@ def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -
     if answer_type in ("number", "percent", "currency"):
         quantity = _gold_quantity(text, Question(question, text, answer_type))
         values = [] if quantity.special else [(text, quantity.value)]
-    elif answer_type in ("list", "ordered_list", "set"):
+    elif answer_type in LIST_TYPES:
         values = [(item, _plain_number(item)) for item in read_items(clean(text))]
         if (tol.rtol or tol.atol) and all(value is None and not PAIR.match(item) for item, value in values):
             findings.append(Finding("refuse", "A tolerance is given, but no item of the list is a number."))
@@ -2778,8 +2813,6 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
         graded = _grade_expected(expected, content)
     except GoldError as problem:
         raise Fault("gold-ungradable", str(problem)) from None
-    except (TypeError, ValueError) as problem:
-        raise Fault("expected-malformed", str(problem)) from None
     if sentinel.state == "absent":
         graded = Grade(0.0, "absent", "No answer was filed.")
     elif sentinel.state == "refused":
