@@ -8,7 +8,8 @@ import pytest
 from grader import ANSWER_TYPES, grade
 
 GOLDS: dict[str, object] = {
-    "number": "18.75", "integer": "42", "percent": "12.5%", "currency": "5", "text": "SKU-0042", "category": "New Mexico",
+    "number": "18.75", "integer": "42", "percent": "12.5%", "currency": "5", "text": "SKU-0042",
+    "category": "New Mexico",
     "boolean": "yes", "date": "2021-03-27", "list": "3, 3, 5", "ordered_list": "Ann, Bob, Cy", "set": "amber, green",
     "range": "10-20", "none": "none", "fields": [{"name": "a", "gold": "1"}, {"name": "b", "gold": "x"}],
 }  # fmt: skip

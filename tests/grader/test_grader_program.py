@@ -35,8 +35,8 @@ class Box:
             "question": "How many orders were late?", "rtol": None, "atol": None, "decimals": None,
         }  # fmt: skip
         self.sentinel: dict[str, Any] = {
-            "schema": 1, "state": "sealed", "why": "", "bytes": len(answer), "sha256": hashlib.sha256(answer).hexdigest(),
-            "ctime_ns": 1, "sealed_at_ns": 2, "late": False,
+            "schema": 1, "state": "sealed", "why": "", "bytes": len(answer),
+            "sha256": hashlib.sha256(answer).hexdigest(), "ctime_ns": 1, "sealed_at_ns": 2, "late": False,
         }  # fmt: skip
         self.write()
 
@@ -135,7 +135,10 @@ def drop(name: str) -> Change:
 
 
 def put(name: str, content: str) -> Change:
-    return lambda box: (box.root / name).write_text(content) and None
+    def change(box: Box) -> None:
+        (box.root / name).write_text(content)
+
+    return change
 
 
 def set_in(name: str, **values: Any) -> Change:
@@ -225,7 +228,8 @@ def test_a_fault_leaves_no_reward_and_names_its_cause(box: Box, cause: str, chan
 
 
 def test_wrong_usage_is_no_verdict(box: Box) -> None:
-    for arguments in (["--expected"], ["--help", "me"], ["--expected", "a", "--expected", "b", "--answer", "c", "--x", "d"]):
+    twice = ["--expected", "a", "--expected", "b", "--answer", "c", "--reward-dir", "d"]
+    for arguments in (["--expected"], ["--help", "me"], twice):
         done = box.run(*arguments)
         assert (done.returncode, done.stderr[:11]) == (2, "cause=usage")
 
