@@ -1,8 +1,19 @@
+<<<<<<< HEAD
 """The one grader; what ships in every task is the file beside this one, byte for byte."""
 
 from grader.grader import (
     ANSWER_TYPES,
     GRADER_VERSION,
+=======
+"""The one grader; what ships in every task is the file beside this one."""
+
+from grader.grader import (
+    ANSWER_TYPES,
+    CAUSES,
+    GRADER_VERSION,
+    Finding,
+    GoldError,
+>>>>>>> grader
     Grade,
     check_gold,
     from_reward_mode,
@@ -14,7 +25,14 @@ from grader.grader import (
 
 __all__ = [
     "ANSWER_TYPES",
+<<<<<<< HEAD
     "GRADER_VERSION",
+=======
+    "CAUSES",
+    "GRADER_VERSION",
+    "Finding",
+    "GoldError",
+>>>>>>> grader
     "Grade",
     "check_gold",
     "from_reward_mode",
