@@ -1,10 +1,3 @@
-<<<<<<< HEAD
-"""The one grader; what ships in every task is the file beside this one, byte for byte."""
-
-from grader.grader import (
-    ANSWER_TYPES,
-    GRADER_VERSION,
-=======
 """The one grader; what ships in every task is the file beside this one."""
 
 from grader.grader import (
@@ -13,7 +6,6 @@ from grader.grader import (
     GRADER_VERSION,
     Finding,
     GoldError,
->>>>>>> grader
     Grade,
     check_gold,
     from_reward_mode,
@@ -25,14 +17,10 @@ from grader.grader import (
 
 __all__ = [
     "ANSWER_TYPES",
-<<<<<<< HEAD
-    "GRADER_VERSION",
-=======
     "CAUSES",
     "GRADER_VERSION",
     "Finding",
     "GoldError",
->>>>>>> grader
     "Grade",
     "check_gold",
     "from_reward_mode",
