@@ -2568,12 +2568,12 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
     number = _number_type(text, asked)
     if number:
         return number
+    if _is_date(text):
+        return "date", bool(re.search(r"\d", text))
     if re.match(r"\A[(\[].*[,;].*[)\]]\Z", text) or re.match(r"\A[-\d.]+\s*(?:-|to)\s*[-\d.]+\Z", text):
         spoken = re.search(r"\brange\b|\binterval\b|\bbetween\b|\bbin\b|\bspan\b", asked)
         if spoken or not re.match(r"\A[12]\d{3}-\d\d\Z", text):
             return "range", bool(spoken)
-    if _is_date(text):
-        return "date", bool(re.search(r"\d", text))
     if ";" in text or "," in text:
         return list_type, bool(LIST_ASKED.search(asked) or ordered)
     if len(text.split()) <= 5:
