@@ -158,7 +158,7 @@ STATISTICS = frozenset(
     """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest
     largest""".split()
 )
-SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std"}
+SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
 
 # An order to the grader, wherever it stands.
 ORDERS = re.compile(
@@ -307,7 +307,8 @@ def _phrases(table: str) -> frozenset[str]:
 # Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
 NONE_WORDS = _phrases("""
     none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
-    no results | no answer exists | there is none | there are none | there isn't any | there aren't any |
+    no results | no answer exists | there is none | there are none | there was none | there were none |
+    there isn't any | there aren't any |
     none exist | none exists | none of them | none found | no such | no row | no rows | no record |
     no records | no such row | no such record | no data | empty | empty list | empty set | [] | {}
     """)
@@ -581,6 +582,11 @@ class Question:
             if number is not None
         }
         self.units = _asked_units(self.text)
+        self.periods = {
+            unit
+            for word in re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded)
+            for unit in UNITS.get(word, ())
+        }
         if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
             money = answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
             self.units -= {"mass:lb" if money else "money:GBP"}
@@ -613,6 +619,9 @@ class Question:
             if token == "who":
                 clauses.append(_clause(tokens[at + 1 :]))
                 continue
+            if tokens[at + 1 : at + 2] in (["is"], ["was"]):
+                clause = " ".join(tokens[at + 2 :]) + " ? "
+                nouns.update(re.split(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ", clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
                 if word in VERBS or word in FRAME or not word[0].isalnum():
@@ -1023,9 +1032,9 @@ class Reader:
 
     def _take_period(self, at: int) -> int:
         """The "/month" behind an amount, where the question says "per month"."""
-        if not re.search(
-            rf"\b(?:per|an?|each|every)\s+{re.escape(self._word(at + 1))}\b", self.ctx.folded
-        ) or not self._word(at + 1):
+        word = self._word(at + 1)
+        said = re.search(rf"\b(?:per|an?|each|every)\s+{re.escape(word)}\b", self.ctx.folded) if word else None
+        if not said and not UNITS.get(word, frozenset()) & self.ctx.periods:
             return 0
         self._end_of_take = self.tokens[at + 1].end
         return 1
@@ -1194,6 +1203,8 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     units = quantity.units
     if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
         return
+    if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
+        return
     dimensions = {DIMENSIONS.get(unit, unit.split(":")[0] if "/" not in unit else "speed") for unit in units}
     hinted = any(
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
@@ -1243,6 +1254,7 @@ def _label_is_harmless(label: str, ctx: Question) -> bool:
     if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
         return False
     known = {SYNONYMS.get(word, word) for word in ctx.raw_words}
+    known |= {"std"} if "deviation" in ctx.raw_words else set()
     for word in words:
         if word in BAD_LABELS or word in NEGATIONS or word in CUES_BEFORE - STATISTICS:
             return False
@@ -1896,6 +1908,11 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
+END_LABEL = re.compile(
+    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
+    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    re.IGNORECASE,
+)
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤"
 SPAN = re.compile(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
@@ -1924,9 +1941,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
-    text = re.sub(
-        r"(?i)\b(?:low(?:er)?|upper|high|min|max|start|end|from)\b\s*(?:bound|limit|end)?\s*[:=]\s*", " ", text
-    )
+    text = END_LABEL.sub(" ", text)
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -2560,12 +2575,12 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
     number = _number_type(text, asked)
     if number:
         return number
+    if _is_date(text):
+        return "date", bool(re.search(r"\d", text))
     if re.match(r"\A[(\[].*[,;].*[)\]]\Z", text) or re.match(r"\A[-\d.]+\s*(?:-|to)\s*[-\d.]+\Z", text):
         spoken = re.search(r"\brange\b|\binterval\b|\bbetween\b|\bbin\b|\bspan\b", asked)
         if spoken or not re.match(r"\A[12]\d{3}-\d\d\Z", text):
             return "range", bool(spoken)
-    if _is_date(text):
-        return "date", bool(re.search(r"\d", text))
     if ";" in text or "," in text:
         return list_type, bool(LIST_ASKED.search(asked) or ordered)
     if len(text.split()) <= 5:

@@ -48,8 +48,8 @@ DRESSES = [
 ]
 # Letters of every kind, the signs answers are made of, and whole words that steer the grader.
 WORDS_AND_SIGNS = r"""
-    42 18.75 12.5% $ € - ( ) [ ] { } " ' ` * # ~ < > / \ : ; , . = + @ | yes no none nan inf answer: Final the is not or and
-    at least about million k kg 2021-03-27 March Q3 to between ``` \boxed{ \frac{1}{2} e9 10^6 × ½ İ ß ﬁ 东京
+    42 18.75 12.5% $ € - ( ) [ ] { } " ' ` * # ~ < > / \ : ; , . = + @ | yes no none nan inf answer: Final the is not
+    or and at least about million k kg 2021-03-27 March Q3 to between ``` \boxed{ \frac{1}{2} e9 10^6 × ½ İ ß ﬁ 东京
     """
 FRAGMENTS = st.sampled_from([*WORDS_AND_SIGNS.split(), "\n", "\t", "\x00", "\u202e", "\u200b"])
 SOUP = st.lists(FRAGMENTS, max_size=14).flatmap(
