@@ -11,7 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from builder.case_forms import Case, Gold, forms_of
+from builder.case_forms import forms_of
+from builder.case_numbers import Case, Gold
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
 from grader import run_cases
