@@ -17,7 +17,7 @@ the table of types, golds, cases, the program.
 """
 
 # Older interpreters and a 60 ms start rule out pathlib and zip(strict=); tables of words read best as split strings.
-# ruff: noqa: PTH108, PTH112, PTH118, PTH123, PTH105, B905, SIM905, N818, RUF001, RUF003, S105
+# ruff: noqa: PTH108, PTH112, PTH118, PTH123, PTH105, B905, SIM905, N818, RUF001, S105
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before
 MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
+LIST_TYPES = frozenset({"list", "ordered_list", "set"})
 MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
@@ -148,11 +149,13 @@ LABEL_NOUNS = frozenset(
     """option choice answer label category value code id name letter item number group class""".split()
 )
 BAD_LABELS = frozenset(
-    """system assistant user developer instruction instructions grader note reward prompt todo example echo print""".split()
+    """system assistant user developer instruction instructions grader note reward prompt todo example echo
+    print""".split()
 )
 # A label that names another statistic than the question does contradicts it.
 STATISTICS = frozenset(
-    """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest largest""".split()
+    """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest
+    largest""".split()
 )
 SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std"}
 
@@ -170,13 +173,17 @@ ORDERS = re.compile(
 # A regular expression in place of an answer.
 PATTERN = re.compile(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
 
+TRUTH_HEDGES = frozenset(
+    """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
+    sometimes ?""".split()
+)
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
 NUMBER_WORDS = dict(
     zip(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen""".split(),
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen""".split(),
         range(20),
     ),
     **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10))),
@@ -195,43 +202,62 @@ VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "�
 
 # dimension: names of one unit separated by blanks, units by "|". The first name is the unit's own.
 UNIT_TABLE = {
-    "mass": "kg kilogram kilograms kilogramme kilogrammes kilo kilos kgs | g gram grams gramme grammes gr | mg milligram "
-    "milligrams | µg ug mcg microgram micrograms | t tonne tonnes ton tons | lb lbs pound pounds | oz ounce ounces",
-    "length": "km kilometre kilometres kilometer kilometers kms | m metre metres meter meters | cm centimetre centimetres "
-    "centimeter centimeters | mm millimetre millimetres millimeter millimeters | µm um micron microns micrometre "
-    "micrometres micrometer micrometers | nm nanometre nanometres nanometer nanometers | mi mile miles | ft foot feet | "
-    "inch inches | yd yard yards",
-    "time": "s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins "
-    "minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y",
+    "mass": """
+        kg kilogram kilograms kilogramme kilogrammes kilo kilos kgs | g gram grams gramme grammes gr | mg milligram
+        milligrams | µg ug mcg microgram micrograms | t tonne tonnes ton tons | lb lbs pound pounds | oz ounce
+        ounces""",
+    "length": """
+        km kilometre kilometres kilometer kilometers kms | m metre metres meter meters | cm centimetre centimetres
+        centimeter centimeters | mm millimetre millimetres millimeter millimeters | µm um micron microns micrometre
+        micrometres micrometer micrometers | nm nanometre nanometres nanometer nanometers | mi mile miles | ft foot
+        feet | inch inches | yd yard yards""",
+    "time": """
+        s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins
+        minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y""",
     "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
-    "volume": "l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons",
+    "volume": """
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
     "energy": "kwh | mwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
-    "power": "kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower",
+    "power": """
+        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
     "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
     "pressure": "pa pascal pascals | hpa | kpa | mpa | bar | mbar | psi | mmhg",
     "frequency": "hz hertz | khz | mhz | ghz",
-    "data": "byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes",
-    "points": "pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points",
-    "money": "USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi | "
-    "INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs | AUD a$ "
-    "aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl real reais | "
-    "SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand | ILS ₪ shekel shekels | "
-    "cent cents ¢ c | pence penny",
+    "data": """
+        byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
+    "points": """
+        pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points""",
+    "money": """
+        USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
+        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
+        real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
 DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
-    "mass": "weight mass weigh heavy heaviest load", "length": "length distance height width depth long tall far altitude",
-    "time": "time duration delay long age wait tenure latency", "area": "area", "volume": "volume capacity",
-    "speed": "speed velocity fast", "temperature": "temperature warm hot cold degrees", "angle": "angle degrees",
-    "energy": "energy consumption", "power": "power load", "data": "size memory storage", "pressure": "pressure",
-    "frequency": "frequency", "electric": "voltage current",
-    "money": "price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay payment "
-    "sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings",
-}  # fmt: skip
+    "mass": "weight mass weigh heavy heaviest load",
+    "length": "length distance height width depth long tall far altitude",
+    "time": "time duration delay long age wait tenure latency",
+    "area": "area",
+    "volume": "volume capacity",
+    "speed": "speed velocity fast",
+    "temperature": "temperature warm hot cold degrees",
+    "angle": "angle degrees",
+    "energy": "energy consumption",
+    "power": "power load",
+    "data": "size memory storage",
+    "pressure": "pressure",
+    "frequency": "frequency",
+    "electric": "voltage current",
+    "money": """
+        price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay
+        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings""",
+}
 
 MONTHS = {
     name: number
@@ -272,20 +298,27 @@ WEEKDAYS = {
 }
 ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
 
+
+def _phrases(table: str) -> frozenset[str]:
+    return frozenset(phrase.strip() for phrase in table.split("|"))
+
+
 # Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
-NONE_WORDS = frozenset(
-    """none|no one|no-one|noone|nobody|nothing|null|nil|no match|no matches|no result|no results|no answer exists|
-    there is none|there are none|there isn't any|there aren't any|none exist|none exists|none of them|none found|
-    no such|no row|no rows|no record|no records|no such row|no such record|no data|empty|empty list|empty set|[]|{}""".replace(
-        "\n    ", ""
-    ).split("|")
+NONE_WORDS = _phrases("""
+    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
+    no results | no answer exists | there is none | there are none | there isn't any | there aren't any |
+    none exist | none exists | none of them | none found | no such | no row | no rows | no record |
+    no records | no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    """)
+ABSENCE_WORDS = frozenset(
+    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
+    isn't there one""".split()
 )
-INAPPLICABLE = frozenset(
-    """not applicable|n/a|na|n.a|n.a.|n / a|inapplicable|does not apply|doesn't apply|it does not apply|it doesn't apply|
-    not covered|it is not applicable|it's not applicable|it is not covered|is not applicable|n.a|non applicable""".replace(
-        "\n    ", ""
-    ).split("|")
-)
+INAPPLICABLE = _phrases("""
+    not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
+    it does not apply | it doesn't apply | not covered | it is not applicable | it's not applicable |
+    it is not covered | is not applicable | non applicable
+    """)
 
 
 def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
@@ -327,6 +360,8 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
+BLANK_RUN = re.compile(r"[ \t]{3,}")
+BLANK_LINES = re.compile(r"\n(?:[ \t]{0,2}\n)+")
 HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
 OUTER = " \t\n.,;:!\"'"
 
@@ -343,6 +378,7 @@ def clean(answer: str | bytes) -> str:
     text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
+    text = BLANK_LINES.sub("\n\n", BLANK_RUN.sub("  ", text))  # no later pattern meets a long run of blanks
     return unicodedata.normalize("NFC", text)
 
 
@@ -351,7 +387,7 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
-FENCE = re.compile(r"\A(```|~~~)[\w+.-]*[ ]*\n?(.*?)\n?\1\Z", re.DOTALL)
+LANGUAGE = re.compile(r"[\w+.-]*[ ]*\Z")
 STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
@@ -377,9 +413,9 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
-    match = FENCE.match(text)
-    if match:
-        return match[2]
+    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
+        language, newline, body = text[3:-3].partition("\n")
+        return body if newline and LANGUAGE.match(language) else text[3:-3]
     match = TAGGED.match(text)
     if match and f"<{match[1]}>" not in match[2]:
         return match[2]
@@ -414,7 +450,9 @@ def _unbox(text: str) -> str:
     position = 0
     for match in re.finditer(r"\\boxed\s*\{", text):
         end = _closing(text, match.end())
-        if end < 0 or match.start() < position:
+        if end < 0:
+            break
+        if match.start() < position:
             continue
         found.append(text[match.end() : end].strip())
         pieces += [text[position : match.start()], found[-1]]
@@ -446,6 +484,8 @@ def declared(text: str) -> str:
         if boxed and len(lines) > 1 and len(text) <= MAX_WORKING:
             return _last_sentence(lines[-1])
         return _last_sentence(text) if boxed else text
+    if len(marks) > 8:
+        raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
         raise Wrong("The declared answer stands behind more working than a short answer has.")
@@ -467,6 +507,9 @@ def _last_sentence(text: str) -> str:
 
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
+    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
+        raise Wrong("The answer is longer than a short answer with its working.")
     match = ORDERS.search(text)
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
@@ -559,7 +602,7 @@ class Question:
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
 
     def asked_for(self) -> tuple[set[str], list[list[str]]]:
-        """The nouns after "which" or "what" (postal, code) and the clauses that may follow them (has the most orders)."""
+        """The nouns after "which" or "what" (postal, code), and what may follow them (has the most orders)."""
         tokens = _tokens_of(self.text)
         nouns: set[str] = set()
         clauses: list[list[str]] = []
@@ -600,7 +643,7 @@ def _unit_key(text: str) -> str:
 def _asked_units(text: str) -> frozenset[str]:
     """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
 
-    Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", "per h", or at the end of a column's name.
+    Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
     spaced = re.sub(r"(?<=[^\W_])_(?=[^\W_])", " _ ", text)
     tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", spaced)
@@ -653,12 +696,12 @@ class Token(NamedTuple):
 
 
 SPECIALS = {
-    "nan": "nan", "not a number": "nan", "inf": "inf", "+inf": "inf", "infinity": "inf", "+infinity": "inf", "∞": "inf",
-    "+∞": "inf", "positive infinity": "inf", "infinite": "inf", "-inf": "-inf", "-infinity": "-inf", "-∞": "-inf",
-    "negative infinity": "-inf", "minus infinity": "-inf", "none": "none", "null": "none",
-    "float('inf')": "inf", "float('nan')": "nan", "np.inf": "inf", "np.nan": "nan", "math.inf": "inf", "math.nan": "nan",
-    "\\infty": "inf", "+\\infty": "inf", "-\\infty": "-inf",
-}  # fmt: skip
+    **dict.fromkeys(["nan", "not a number", "float('nan')", "np.nan", "math.nan"], "nan"),
+    **dict.fromkeys(["inf", "+inf", "infinity", "+infinity", "positive infinity", "infinite", "∞", "+∞"], "inf"),
+    **dict.fromkeys(["float('inf')", "np.inf", "math.inf", "\\infty", "+\\infty"], "inf"),
+    **dict.fromkeys(["-inf", "-infinity", "negative infinity", "minus infinity", "-∞", "-\\infty"], "-inf"),
+    **dict.fromkeys(["none", "null"], "none"),
+}
 
 TOKEN = re.compile(
     r"(?P<frac>\\[dt]?frac\s*\{\s*-?[\d.,]{1,40}\s*\}\s*\{\s*[\d.,]{1,40}\s*\})"
@@ -671,16 +714,17 @@ TOKEN = re.compile(
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 INLINE_MATH = re.compile(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
 TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
-UNIT_TEXT = re.compile(
-    r"\s*((?:°|µ|μ)?[^\W\d_°µ]+[²³]?(?:\^?\d(?!\d))?(?:[/·*][^\W\d_]+[²³]?(?:\^?\d(?!\d))?)*|°[CFcf]?|[℃℉])"
-)
+_POWER = r"[²³]?(?:\^?\d(?!\d))?"
+UNIT_TEXT = re.compile(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
 GROUPED = re.compile(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
 PLACES = re.compile(
-    r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
+    r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
+    r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
     r"(?:decimals?(?:\s+places?)?|d\.?p\.?|digits?|significant\s+(?:figures?|digits?)|s\.?f\.?))\s*\)?",
     re.IGNORECASE,
 )
-ARITHMETIC = re.compile(r"\A[\d\s.,+\-*/×÷()%$€£]*\d[\d\s.,+\-*/×÷()%$€£]*[+\-*/×÷][\d\s.,+\-*/×÷()%$€£]*=\s*(?=\S)")
+_SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
+ARITHMETIC = re.compile(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
 LABEL = re.compile(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
 FIELD = re.compile(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
@@ -1158,7 +1202,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
 
 
 def read_quantity(text: str, ctx: Question) -> Quantity:
-    """The one quantity a statement makes. Raises Wrong where there is none, or more than one, or a word is unexplained."""
+    """The one quantity a statement makes. Raises Wrong where there is none or another, or a word is unexplained."""
     text = _strip_scalar_dress(text, ctx)
     text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
@@ -1220,17 +1264,22 @@ class Pairs(list):  # type: ignore[type-arg]
 
 def load_json(text: str) -> object:
     """JSON with every number kept as written (a str); None when the text is no JSON or nests too deeply."""
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "[{") - (char in "]}")
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
     try:
         return json.loads(text, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
     except (ValueError, RecursionError):
         return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for char in text:
+        if char in "[]{}":
+            depth += 1 if char in "[{" else -1
+            deepest = max(deepest, depth)
+    return deepest
 
 
 def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> Decimal:
@@ -1260,11 +1309,12 @@ COUNT_WORD = r"(\d{1,2}|one|two|three|four|five|six|seven|eight|a|single)"
 ROUND_DECIMALS = re.compile(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
 ROUND_DIGITS = re.compile(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
 ROUND_NEAREST = re.compile(
-    r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|thousandth)|"
+    r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|"
+    r"thousandth)|"
     r"(to the cent)|(whole number)|(rounded to an integer)",
     re.IGNORECASE,
 )
-NEAREST = {"ten": 10, "hundred": 100, "thousand": 1000, "million": 10**6, "cent": "0.01", "tenth": "0.1",
+NEAREST = {"ten": "10", "hundred": "100", "thousand": "1000", "million": "1e6", "cent": "0.01", "tenth": "0.1",
            "hundredth": "0.01", "thousandth": "0.001", "to the cent": "0.01"}  # fmt: skip
 
 
@@ -1280,7 +1330,7 @@ def _stated_step(gold: Decimal, decimals: int | None, question: str) -> Decimal 
     match = ROUND_NEAREST.search(question)
     if match:
         word = next(group for group in match.groups() if group).casefold()
-        return Decimal(NEAREST.get(word, 1))
+        return Decimal(NEAREST.get(word, "1"))
     return None
 
 
@@ -1382,6 +1432,7 @@ def _plain(value: Decimal) -> str:
 
 ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
 MARKDOWN_ESCAPE = re.compile(r"\\([#_*$%&<>|~])")
+INNER_HYPHEN = re.compile(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
@@ -1390,9 +1441,8 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFC", text.casefold())
     text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
     text = MARKDOWN_ESCAPE.sub(r"\1", text)
-    text = re.sub(r"(?<=\w)-(?=\w)|\s*(?<=\w) - (?=\w)", " ", text)
-    text = SIGN_BLANKS.sub(r"\1", text)
-    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s+", " ", INNER_HYPHEN.sub(" ", text))
+    text = SIGN_BLANKS.sub(r"\1", text).strip()
     return ARTICLE.sub("", text)
 
 
@@ -1551,8 +1601,7 @@ def _declared_truth(text: str) -> bool:
     if len(said) != 1:
         raise Wrong("The answer says both yes and no." if said else "The answer says neither yes nor no.")
     truth = said.pop() is True
-    hedges = {"maybe", "perhaps", "probably", "possibly", "might", "think", "guess", "unsure", "unless", "or", "if", "but", "either", "likely", "partly", "almost", "sometimes", "?"}  # fmt: skip
-    if hedges & set(words) or (truth and NEGATED.search(text)):
+    if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
     if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME):
         return truth
@@ -1585,7 +1634,6 @@ def _absence(text: str, ctx: Question) -> str | None:
     if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
         return None
     rest = [word for word in words if word[0].isalnum()]
-    known = {"any", "such", "exist", "exists", "existed", "found", "match", "matches", "cover", "covers", "covered", "apply", "applies", "applicable", "not", "doesn't", "isn't", "there", "one"}  # fmt: skip
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
         ["there", "are", "no"],
@@ -1594,7 +1642,7 @@ def _absence(text: str, ctx: Question) -> str | None:
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
-    if not all(word in known or word in negatives or ctx.explains(word) for word in rest):
+    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
         return None
     return "inapplicable" if denied else "none" if opening else None
 
@@ -1669,7 +1717,7 @@ MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def read_when(text: str) -> tuple[When, str]:
-    """The one point of the calendar in a text, and the text left over. Raises Wrong for none, several or no such day."""
+    """The one point of the calendar in a text, and the text left over. Raises Wrong for none or several."""
     left = fold_case(text)
     found: dict[str, re.Match[str]] = {}
     for name, forms in (("time", TIME_FORMS), ("date", DATE_FORMS), ("weekday", [WEEKDAY_FORM])):
@@ -1699,7 +1747,7 @@ def fold_case(text: str) -> str:
 
 
 def _date_of(parts: dict[str, str | None]) -> When:
-    year = int(parts["year"]) if parts.get("year") else None
+    year = _integer(parts.get("year"))
     if parts.get("short_year"):
         year = 2000 + int(parts["short_year"] or 0)
     if parts.get("first"):
@@ -1841,9 +1889,8 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
-SPAN = re.compile(
-    rf"(?P<low>{_END})\s*(?:-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤)\s*(?P<high>{_END})"
-)
+_BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤"
+SPAN = re.compile(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -1921,6 +1968,7 @@ PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
 TRAILING_VALUE = re.compile(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
+ITEM_END = re.compile(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
 LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
@@ -1985,7 +2033,7 @@ def _unnumber(items: list[str]) -> list[str]:
 
 
 def _split_line(text: str, like: Sequence[str]) -> list[str]:
-    pieces, quoted = _outside_quotes(text)
+    pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
     if quoted:
         return pieces
     for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
@@ -2020,23 +2068,32 @@ def _split_commas(text: str) -> list[str]:
 
 
 def _outside_quotes(text: str) -> tuple[list[str], bool]:
-    """Items of a line in which every item, or every item that needs it, is quoted."""
+    """The items of a line, and whether quotes hold some of them together; `"Smith, John", Doe` has two."""
     items: list[str] = []
-    position, any_quoted = 0, False
-    token = re.compile(r"""\s*(?:"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'(?=\s*(?:[,;]|and\b|$))|([^,;]*?))\s*(?:[,;](?:\s*and\b)?|\band\b|\Z)""", re.DOTALL)  # fmt: skip
+    any_quoted, position = False, 0
     while position < len(text) and len(items) <= MAX_ITEMS:
-        match = token.match(text, position)
-        if not match or match.end() == position:
-            return [], False
-        quoted = match[1] if match[1] is not None else match[2]
-        any_quoted = any_quoted or quoted is not None
-        if not any_quoted and position == 0 and '"' not in text and "'" not in text:
-            return [], False
-        item = quoted if quoted is not None else match[3]
-        if item.strip():
-            items.append(item)
-        position = match.end()
-    return items, any_quoted
+        position += len(text[position:]) - len(text[position:].lstrip()) if text[position].isspace() else 0
+        end = _closing_quote(text, position) if text[position : position + 1] in ('"', "'") else -1
+        if end >= 0:
+            any_quoted = True
+            items.append(text[position + 1 : end])
+            position = end + 1
+        else:
+            stop = next((at for at in range(position, len(text)) if text[at] in ",;"), len(text))
+            items.append(text[position:stop])
+            position = stop
+        match = ITEM_END.match(text, position)
+        position = match.end() if match else position
+    return [item for item in items if item.strip()], any_quoted
+
+
+def _closing_quote(text: str, start: int) -> int:
+    """Where the quote at `start` closes: in front of a separator or the end; -1 when it is only an apostrophe."""
+    mark, at = text[start], start
+    while True:
+        at = text.find(mark, at + 1)
+        if at < 0 or ITEM_END.match(text, at + 1):
+            return at
 
 
 class Item(NamedTuple):
@@ -2134,11 +2191,13 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
 def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
     """The last item without the rest of a sentence that repeats the question ("... and green flash")."""
     words = text.split()
-    for cut in range(len(words) - 1, 0, -1):
-        head, rest = " ".join(words[:cut]), [word.strip(OUTER).casefold() for word in words[cut:]]
-        if any(same_text(item.text, head) for item in items) and rest[0] in VERBS | ctx.raw_words:
-            if all(ctx.explains(word) and word not in NEGATIONS for word in rest):
-                return head
+    golds = {fold(item.text) for item in items}
+    for cut in range(len(words) - 1, 0, -1) if len(words) <= 24 else ():
+        rest = [word.strip(OUTER).casefold() for word in words[cut:]]
+        head = " ".join(words[:cut])
+        plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if plain and fold(head) in golds:
+            return head
     return text
 
 
@@ -2238,6 +2297,11 @@ def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tole
 # Named fields: each with its own type and tolerance; right when all are right.
 # ---------------------------------------------------------------------------------------------------------------------
 
+NAMED = re.compile(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+NAMED_LINE = re.compile(
+    r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}"
+    r"[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
+)
 FIELD_KEYS = frozenset({"name", "gold", "answer_type", "rtol", "atol", "decimals"})
 
 
@@ -2271,6 +2335,11 @@ def read_fields(gold: object) -> list[Field]:
             )
         text = gold_text(row["gold"])
         kind = str(row.get("answer_type") or infer_answer_type(text, str(row["name"]))[0])
+        if kind not in ANSWER_TYPES or kind == "fields":
+            raise GoldError(f"The field {row['name']} is of no known type: {kind}")
+        for finding in _check_tolerances(kind, row.get("rtol"), row.get("atol"), row.get("decimals")):
+            if finding.level == "refuse":
+                raise GoldError(f"The field {row['name']}: {finding.sentence}")
         fields.append(
             Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals")))
         )
@@ -2281,6 +2350,15 @@ def read_fields(gold: object) -> list[Field]:
 
 def _field_key(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.casefold().strip(" *`\"'@")).strip()
+
+
+def _field_question(field: Field, question: str) -> str:
+    return f"{question} {field.name.replace('_', ' ')}"
+
+
+def _grade_field(field: Field, answer: str, question: str) -> Grade:
+    asked = _field_question(field, question)
+    return grade(field.gold, answer, answer_type=field.answer_type, question=asked, **field.tol._asdict())
 
 
 def grade_fields(gold: object, answer: str, question: str) -> Grade:
@@ -2294,10 +2372,7 @@ def grade_fields(gold: object, answer: str, question: str) -> Grade:
         elif len({fold(peel(value)) for value in values}) > 1:
             wrong.append(f"{field.name} is given several values")
         else:
-            grade_one = grade(
-                field.gold, values[0], answer_type=field.answer_type, question=f"{question} {field.name.replace('_', ' ')}",
-                rtol=field.tol.rtol, atol=field.tol.atol, decimals=field.tol.decimals,
-            )  # fmt: skip
+            grade_one = _grade_field(field, values[0], question)
             if grade_one.reward != 1.0:
                 wrong.append(f"{field.name}: {grade_one.reason}")
     share = (len(fields) - len(wrong)) / len(fields)
@@ -2315,18 +2390,16 @@ def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
         for key, item in value:
             said.setdefault(_field_key(str(key)), []).append(item if isinstance(item, str) else _json_text(item))
         return said
-    for match in re.finditer(r"@([\w .-]{1,80})\[", text):
-        end = _closing(text[: match.end() + 4096], match.end(), "[", "]")
-        if end >= 0:
-            said.setdefault(_field_key(match[1]), []).append(text[match.end() : end])
+    for named in NAMED.finditer(text):
+        said.setdefault(_field_key(named[1]), []).append(named[2])
     if said:
         return said
     lines = text.split("\n")
     pieces = lines if len(lines) > 1 or len(names) == 1 else _field_pieces(text, names)
     for piece in pieces:
-        match = re.match(r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]*([^:=|]{1,80}?)[\"'`*_]*\s*[:=|]\s*[*_`]*\s*(.+?)[\s|,;]*\Z", piece)  # fmt: skip
+        match = NAMED_LINE.match(piece)
         if match and _field_key(match[1]) in names:
-            said.setdefault(_field_key(match[1]), []).append(match[2])
+            said.setdefault(_field_key(match[1]), []).append(match[2].strip(" \t|,;"))
     return said
 
 
@@ -2413,7 +2486,7 @@ def grade(
     try:
         cleaned = clean(answer)
         if answer_type == "fields":
-            undress(cleaned if cleaned.strip() else "", Question(question, "answer result", answer_type))
+            undress(cleaned, Question(question, "", answer_type))
             return grade_fields(gold, cleaned, question)
         reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
@@ -2432,10 +2505,10 @@ def _show(text: str) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 REWARD_MODES = ("exact", "numeric", "list", "list_csv", "flexible", "")
+_MOST = "highest|lowest|largest|smallest|most|least|oldest|newest|earliest|latest|best|worst|first"
 ORDER_WORDS = re.compile(
-    r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|best first|worst first|(?:highest|lowest|largest|"
-    r"smallest|most|least|oldest|newest|earliest|latest|first) first|descending|ascending|sorted|from (?:highest|lowest|largest|"
-    r"smallest|best|worst|oldest|newest|first|most|least)\b.{0,20}\bto)\b"
+    r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|descending|ascending|sorted|"
+    rf"(?:{_MOST}) first|from (?:{_MOST})\b.{{0,20}}\bto)\b"
 )
 ANY_ORDER = re.compile(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
 COUNT_ASKED = re.compile(
@@ -2445,7 +2518,8 @@ AVERAGED = re.compile(
     r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b"
 )
 LIST_ASKED = re.compile(
-    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|\bcomma[- ]separated\b|\beach\b|\ball\b"
+    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|"
+    r"\bcomma[- ]separated\b|\beach\b|\ball\b"
 )
 TEXT_TYPES = frozenset({"text", "category", "boolean", "date", "none"})
 
@@ -2563,7 +2637,7 @@ def check_gold(
             *findings,
             Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}"),
         ]
-    if answer_type in ("list", "ordered_list", "set") and not read_items(clean(text)):
+    if answer_type in LIST_TYPES and not read_items(clean(text)):
         return [*findings, Finding("refuse", "The gold is an empty list; say so with the type none.")]
     return findings + _check_meaning(text, answer_type, Tolerance(rtol, atol, decimals), question)
 
@@ -2601,20 +2675,19 @@ def _check_fields(gold: object, question: str) -> list[Finding]:
         Finding(finding.level, f"{field.name}: {finding.sentence}")
         for field in fields
         for finding in check_gold(
-            field.gold, answer_type=field.answer_type, rtol=field.tol.rtol, atol=field.tol.atol, decimals=field.tol.decimals,
-            question=f"{question} {field.name.replace('_', ' ')}",
+            field.gold, answer_type=field.answer_type, question=_field_question(field, question), **field.tol._asdict()
         )
-    ]  # fmt: skip
+    ]
 
 
 def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -> list[Finding]:
-    """Golds that can be graded and still are doubtful: swallowed by their tolerance, or of another type than declared."""
+    """Golds that are swallowed by their tolerance, or look like another type than the declared one."""
     findings = []
     values: list[tuple[str, Decimal | None]] = [(text, None)]
     if answer_type in ("number", "percent", "currency"):
         quantity = _gold_quantity(text, Question(question, text, answer_type))
         values = [] if quantity.special else [(text, quantity.value)]
-    elif answer_type in ("list", "ordered_list", "set"):
+    elif answer_type in LIST_TYPES:
         values = [(item, _plain_number(item)) for item in read_items(clean(text))]
         if (tol.rtol or tol.atol) and all(value is None and not PAIR.match(item) for item, value in values):
             findings.append(Finding("refuse", "A tolerance is given, but no item of the list is a number."))
@@ -2778,8 +2851,6 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
         graded = _grade_expected(expected, content)
     except GoldError as problem:
         raise Fault("gold-ungradable", str(problem)) from None
-    except (TypeError, ValueError) as problem:
-        raise Fault("expected-malformed", str(problem)) from None
     if sentinel.state == "absent":
         graded = Grade(0.0, "absent", "No answer was filed.")
     elif sentinel.state == "refused":
@@ -2818,28 +2889,21 @@ def read_sentinel(path: str) -> Sentinel:
     what it filed is no small regular file. Raises Fault where it is missing or says anything else.
     """
     row = _read_object(path, "sentinel")
+    size, sha = row.get("bytes"), row.get("sha256")
     sealed = row.get("state") == "sealed"
     sound = (
         row.get("schema") == 1
         and row.get("state") in ("sealed", "absent", "refused")
         and isinstance(row.get("why"), str)
         and isinstance(row.get("late"), bool)
-        and _whole(row.get("bytes"))
         and _whole(row.get("sealed_at_ns"))
         and (row.get("ctime_ns") is None or _whole(row.get("ctime_ns")))
-        and (not sealed or bool(re.fullmatch("[0-9a-f]{64}", str(row.get("sha256")))))
-        and (not sealed or row["bytes"] <= MAX_ANSWER)
+        and (not sealed or bool(re.fullmatch("[0-9a-f]{64}", str(sha))))
     )
-    if not sound:
+    if not sound or not isinstance(size, int) or not _whole(size) or (sealed and size > MAX_ANSWER):
         raise Fault("sentinel-malformed", f"{path} is not what the sealing step writes")
-    sha = row.get("sha256")
-    return Sentinel(
-        str(row["state"]),
-        str(row["why"]),
-        int(row["bytes"]),
-        sha if isinstance(sha, str) else None,
-        row["late"] is True,
-    )
+    late = row["late"] is True
+    return Sentinel(str(row["state"]), str(row["why"]), size, sha if isinstance(sha, str) else None, late)
 
 
 def _whole(value: object) -> bool:
