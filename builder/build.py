@@ -66,8 +66,19 @@ class BuildReport:
 
     def as_dict(self) -> dict[str, object]:
         """The report for ``--json``."""
-        values = {**asdict(self), "catalog": str(self.catalog), "unchanged": self.unchanged}
-        return {**values, "seconds": round(self.seconds, 3)}
+        return {
+            "catalog": str(self.catalog),
+            "tasks": self.tasks,
+            "written": self.written,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "splits": dict(self.splits),
+            "tiers": dict(self.tiers),
+            "answer_types": dict(self.answer_types),
+            "set_aside": [asdict(row) for row in self.set_aside],
+            "findings": [asdict(finding) for finding in self.findings],
+            "seconds": round(self.seconds, 3),
+        }
 
 
 def build(

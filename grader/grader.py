@@ -29,6 +29,7 @@ import stat
 import sys
 import unicodedata
 from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -619,6 +620,12 @@ class Question:
                 nouns.add(word)
                 clauses.append(_clause(tokens[at + step + 1 :]))
         return nouns, clauses
+
+
+@lru_cache(maxsize=256)
+def question_of(question: str, gold: str, answer_type: str) -> Question:
+    """The same question read once, however many answers to it are graded in a row (never changed after it is made)."""
+    return Question(question, gold, answer_type)
 
 
 def _clause(tokens: list[str]) -> list[str]:
@@ -1340,7 +1347,7 @@ def _count(word: str) -> int:
 
 def _gold_quantity(gold: str, ctx: Question) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
-    own = Question(f"{ctx.text} {gold}", gold, ctx.answer_type)
+    own = question_of(f"{ctx.text} {gold}", gold, ctx.answer_type)
     own.rate = True
     own.numbers = set()
     own.units = frozenset(DIMENSIONS)
@@ -1896,7 +1903,7 @@ SPAN = re.compile(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Both ends equal within the tolerance, each for itself, the lower first."""
     try:
-        wanted, brackets = read_range(clean(gold), Question(f"{ctx.text} {gold}", gold, "range"))
+        wanted, brackets = read_range(clean(gold), question_of(f"{ctx.text} {gold}", gold, "range"))
     except Wrong as problem:
         raise GoldError(f"The gold {_show(gold)} is no range: {problem}") from None
     found, shape = read_range(answer, ctx)
@@ -2206,7 +2213,7 @@ def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
         if item.pair:
             return _same_pair(item.pair, text, ctx, tol)
         if item.number is not None:
-            scalar = Question(ctx.text, item.text, "number")
+            scalar = question_of(ctx.text, item.text, "number")
             scalar.numbers = set()
             grade_number(item.text, text, scalar, tol)
             return True
@@ -2482,11 +2489,11 @@ def grade(
     text = "" if answer_type == "fields" else gold_text(gold)
     if answer_type != "fields" and not text.strip():
         raise GoldError("The gold is empty.")
-    ctx = Question(question, text, answer_type)
+    ctx = question_of(question, text, answer_type)
     try:
         cleaned = clean(answer)
         if answer_type == "fields":
-            undress(cleaned, Question(question, "", answer_type))
+            undress(cleaned, question_of(question, "", answer_type))
             return grade_fields(gold, cleaned, question)
         reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
@@ -2685,14 +2692,14 @@ def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -
     findings = []
     values: list[tuple[str, Decimal | None]] = [(text, None)]
     if answer_type in ("number", "percent", "currency"):
-        quantity = _gold_quantity(text, Question(question, text, answer_type))
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
         values = [] if quantity.special else [(text, quantity.value)]
     elif answer_type in LIST_TYPES:
         values = [(item, _plain_number(item)) for item in read_items(clean(text))]
         if (tol.rtol or tol.atol) and all(value is None and not PAIR.match(item) for item, value in values):
             findings.append(Finding("refuse", "A tolerance is given, but no item of the list is a number."))
     elif answer_type == "integer":
-        quantity = _gold_quantity(text, Question(question, text, answer_type))
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
         if quantity.special or quantity.value != quantity.value.to_integral_value():
             findings.append(Finding("refuse", f"The gold {_show(text)} is not a whole number."))
         values = []

@@ -26,6 +26,7 @@ from catalog.rows import AnswerType, Tier
 
 ROUNDED: frozenset[str] = frozenset({"number", "percent", "currency", "range"})
 PLACES = ("whole number", "one decimal place", "two decimal places", "three decimal places", "four decimal places")
+SPOKEN = {">=": "min", "<=": "max", ">": "above", "<": "below", "=": "is"}  # what a slug says for a comparison
 # What a program needs to import, by what its text uses.
 IMPORTS = {
     "json.": "import json",
@@ -55,7 +56,7 @@ class Shape(BaseModel):
     type: AnswerType
     decimals: int | None = Field(default=None, ge=0, le=4)
     tables: tuple[str, ...] = Field(min_length=1)
-    columns: tuple[str, ...] = Field(min_length=1)
+    columns: tuple[str, ...]
     operations: tuple[str, ...] = Field(min_length=1)
     wordings: tuple[str, ...] = Field(min_length=2)
     sql: str
@@ -167,7 +168,10 @@ def _parameters(binding: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _slug(shape: Shape, parameters: tuple[tuple[str, str], ...]) -> str:
     """A task's id: stable, readable, at most 80 characters. A short hash stands in for what does not fit."""
-    text = re.sub(r"[^a-z0-9]+", "-", "-".join([shape.id, *(value.lower() for _, value in parameters)])).strip("-")
+    text = "-".join([shape.id, *(value.lower() for _, value in parameters)])
+    for sign, word in SPOKEN.items():
+        text = text.replace(sign, f" {word} ")
+    text = re.sub(r"[^a-z0-9]+", "-", text).strip("-")
     if len(text) <= NAME_LIMIT:
         return text
     digest = hashlib.sha256(repr(parameters).encode()).hexdigest()[:8]
