@@ -11,7 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from builder.case_forms import Case, Gold, forms_of
+from builder.case_forms import forms_of
+from builder.case_numbers import Case, Gold
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
 from grader import run_cases
@@ -20,6 +21,8 @@ from grader.grader import GoldError
 # A column in which a row may bring slips of its own: the runner-up, a sibling group's value, what a wrong step gives.
 NEAR_MISSES = "near_misses"
 _MOST = 30
+# Slips of single values in a task with named answers, shared among them.
+_FIELD_SLIPS = 12
 
 
 def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
@@ -110,9 +113,9 @@ def _fields(named: Sequence[NamedAnswer], question: str) -> tuple[list[Case], li
         others = {name: value for name, value in golds.items() if name != item.name}
         if others:
             reject.append((_lines(others), f"{item.name} is missing"))
-        gold = Gold(item.gold, item.answer_type or "text", question, item.rtol, item.atol, item.decimals)
-        for answer, why in forms_of(gold)[1]:
-            if "\n" not in answer and answer.strip():
-                reject.append((_lines({**golds, item.name: answer}), f"{item.name}: {why}"))
-                break
+        asked = f"{question} {item.name.replace('_', ' ')}"
+        gold = Gold(item.gold, item.answer_type or "text", asked, item.rtol, item.atol, item.decimals)
+        slips = [(answer, why) for answer, why in forms_of(gold)[1] if answer.strip() and "\n" not in answer]
+        for answer, why in slips[: max(1, _FIELD_SLIPS // len(named))]:
+            reject.append((_lines({**golds, item.name: answer}), f"{item.name}: {why}"))
     return accept, reject

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
 from typing import Any
 
 import pytest
 from baking import row_of
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from test_bake import ROWS
 
 from builder.cases import cases_of
@@ -113,3 +117,31 @@ def test_a_gold_that_is_not_of_its_type_stops_the_build() -> None:
 
 def test_the_same_row_makes_the_same_cases() -> None:
     assert cases(answer="34.65", answer_type="number") == cases(answer="34.65", answer_type="number")
+
+
+NUMBERS = st.decimals(min_value=-(10**7), max_value=10**7, places=3).map(lambda value: format(value.normalize(), "f"))
+WORDS = st.text(st.characters(categories=("Lu", "Ll"), max_codepoint=0x24F), min_size=2, max_size=12).map("w".__add__)
+TOLERANCES = st.sampled_from([None, 0, 0.01, 0.5, 25])
+
+
+@settings(deadline=None, max_examples=60)
+@given(gold=NUMBERS, rtol=st.sampled_from([None, 0, 1e-6, 0.02]), atol=TOLERANCES, places=st.sampled_from([None, 0, 2]))
+def test_no_number_makes_a_case_that_does_not_hold(
+    gold: str, rtol: float | None, atol: float | None, places: int | None
+) -> None:
+    assume(not atol or abs(float(gold)) > 100 * atol)
+    cases(answer=gold, answer_type="number", question="What is the mean?", rtol=rtol, atol=atol, decimals=places)
+
+
+@settings(deadline=None, max_examples=60)
+@given(items=st.lists(WORDS | NUMBERS, min_size=1, max_size=6), kind=st.sampled_from(["list", "ordered_list", "set"]))
+def test_no_list_makes_a_case_that_does_not_hold(items: list[str], kind: str) -> None:
+    assume(kind != "set" or len({item.casefold() for item in items}) == len(items))
+    cases(answer=json.dumps(items), answer_type=kind, question="Which values occur?")
+
+
+@settings(deadline=None, max_examples=60)
+@given(day=st.dates())
+def test_no_date_makes_a_case_that_does_not_hold(day: date) -> None:
+    assume(1000 <= day.year <= 2900)
+    cases(answer=day.isoformat(), answer_type="date", question="When was the peak?")
