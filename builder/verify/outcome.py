@@ -26,6 +26,7 @@ from builder.verify.memory import Memory
 from catalog import paths
 
 _SENTINEL_LIMIT: Final = 16 * 1024
+_NO_LONGER: Final = ("ended", "gone")
 _KILLED: Final = re.compile(r"\b137\b")
 
 
@@ -135,6 +136,8 @@ def _is_late(sentinel: Sentinel, phase: TimingInfo | None) -> bool:
 
 def _before_agent(result: TrialResult, seen: Seen) -> Cause:
     """The cause where the agent never started."""
+    if seen.state in _NO_LONGER:
+        return Cause.OOM if seen.oom else Cause.SANDBOX_LOST
     kind = result.exception_info.exception_type if result.exception_info else ""
     if kind == "HealthcheckError" or seen.unfit:
         return Cause.HEALTHCHECK
@@ -165,7 +168,7 @@ def _lost(result: TrialResult, sentinel: Sentinel | None, seen: Seen) -> Cause |
     if not filed and (seen.oom or (seen.memory is None and _exit_137(result))):
         return Cause.OOM
     if sentinel is None:
-        return Cause.SANDBOX_LOST if seen.state in ("ended", "gone") else Cause.ARTIFACT_LOST
+        return Cause.SANDBOX_LOST if seen.state in _NO_LONGER else Cause.ARTIFACT_LOST
     return _BY_POLICY.get(policy) if policy else None
 
 

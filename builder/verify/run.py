@@ -14,10 +14,11 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from builder.verify import engine
+from builder.verify.probes import PROBES
 from builder.verify.report import VerifyReport
 from builder.verify.runs import Run, close_run, open_run, quiet_harbor
 from builder.verify.sample import Assignment, assign
@@ -83,12 +84,22 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return found
 
 
+def _known(names: Collection[str]) -> None:
+    known = [probe.name for probe in PROBES]
+    for name in names:
+        if name not in known:
+            raise CatalogError(
+                f"there is no probe {name!r}", expected=f"some of {', '.join(known)}", fix="name others, or none"
+            )
+
+
 def verify(
     catalog: Path,
     *,
     sample: int | None = None,
     full: bool = False,
     faults: bool = False,
+    only: Collection[str] | None = None,
     split: str | None = None,
     jobs: int = 2,
     prune_images: bool = False,
@@ -102,6 +113,8 @@ def verify(
             the probes take turns over them; None proves every task.
         full: every probe meets every task that is proven.
         faults: also break box, verifier and engine under a trial, and see the right cause.
+        only: names of the probes to take, of ``builder.verify.probes.PROBES``; None takes all. A task without an
+            oracle and a nop in its receipt is not proven.
         split: only this split (``train``, ``train:medium``); None is all.
         jobs: trials at a time.
         prune_images: remove the images that were built.
@@ -111,7 +124,7 @@ def verify(
         The report; receipts are written as tasks end.
 
     Raises:
-        CatalogError: where there is no index, or no task to prove.
+        CatalogError: where there is no index, no task to prove, or no probe of a name.
         SandboxError: without an engine that can run trials.
     """
     began = time.monotonic()
@@ -120,6 +133,7 @@ def verify(
         raise CatalogError(
             "there is no task to prove", where=catalog, found=f"split {split!r} is empty", fix="name another split"
         )
+    _known(only or ())
     engine.require()
     quiet_harbor()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network
@@ -127,7 +141,7 @@ def verify(
     run = open_run(folder)
     one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress)
     try:
-        asyncio.run(_supervise(one, run, assign(entries, count=sample, full=full), faults))
+        asyncio.run(_supervise(one, run, assign(entries, count=sample, full=full, only=only), faults))
     finally:
         one.report.left = engine.sweep(run.name)
         close_run(run)

@@ -6,7 +6,7 @@ stands; or every task (``full``); or, where only a sample of tasks is to be prov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from builder.verify.probes import PROBES, Probe
@@ -46,16 +46,19 @@ def sample(entries: Sequence[Entry], count: int) -> list[Entry]:
     return chosen + rest[: max(0, count - len(chosen))]
 
 
-def assign(entries: Sequence[Entry], *, count: int | None, full: bool) -> list[Assignment]:
+def assign(
+    entries: Sequence[Entry], *, count: int | None, full: bool, only: Collection[str] | None = None
+) -> list[Assignment]:
     """Say which probes each task must meet.
 
     Args:
         entries: the tasks.
         count: prove only a sample of this many tasks, over which the probes take turns; None proves every task.
         full: every probe meets every task (of the sample).
+        only: names of the probes to take; None takes all.
     """
     chosen = list(entries) if count is None else sample(entries, count)
-    others = [probe for probe in PROBES if not probe.everywhere]
+    others = [probe for probe in PROBES if not probe.everywhere and (only is None or probe.name in only)]
     shares: list[Sequence[Probe]]
     if full:
         shares = [others] * len(chosen)
@@ -64,15 +67,18 @@ def assign(entries: Sequence[Entry], *, count: int | None, full: bool) -> list[A
         shares = [others if entry.digest in covering else [] for entry in chosen]
     else:
         shares = _turns(others, len(chosen))
-    return [Assignment(entry, _probes(entry, share)) for entry, share in zip(chosen, shares, strict=True)]
+    everywhere = [probe for probe in PROBES if probe.everywhere and (only is None or probe.name in only)]
+    return [
+        Assignment(entry, _probes(entry, {*everywhere, *share})) for entry, share in zip(chosen, shares, strict=True)
+    ]
 
 
 def _turns(probes: Sequence[Probe], tasks: int) -> list[Sequence[Probe]]:
     """Deal the probes round over the tasks until every task has one and every probe has been dealt."""
-    each = -(-len(probes) // tasks) if tasks else 0
+    each = -(-len(probes) // max(1, tasks))
     return [[probes[(task * each + turn) % len(probes)] for turn in range(each)] for task in range(tasks)]
 
 
-def _probes(entry: Entry, share: Sequence[Probe]) -> tuple[Probe, ...]:
-    names = {probe.name for probe in share}
-    return tuple(probe for probe in PROBES if (probe.everywhere or probe.name in names) and probe.applies(entry))
+def _probes(entry: Entry, wanted: Collection[Probe]) -> tuple[Probe, ...]:
+    """What is wanted of a task and applies to it, in the table's order: the oracle first, as it builds the images."""
+    return tuple(probe for probe in PROBES if probe in wanted and probe.applies(entry))
