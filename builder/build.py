@@ -115,6 +115,7 @@ def build(
         for step in same:
             if isinstance(step, Kept):
                 report.count(state.entry(step.name))
+                report.findings += state.doubts(step.name)
     else:
         remaining = itertools.chain(same, [] if first is None else [first], rest)
         with building(out) as folder:
@@ -192,12 +193,15 @@ def _write(
             if isinstance(done, Refused):
                 refuse(done)
                 continue
+            new = isinstance(done, Baked)
             entry = done.entry if isinstance(done, Baked) else state.entry(done.name)
+            doubts = done.findings if isinstance(done, Baked) else state.doubts(done.name)
             index.add(entry)
-            next_state.add(entry, done.fingerprint)
+            next_state.add(entry, done.fingerprint, doubts)
+            report.findings += doubts
             _keep_receipt(entry, place)
             present += state.has(entry.name)
-            report.written += isinstance(done, Baked)
+            report.written += new
             report.count(entry)
             progress(report.tasks)
     next_state.close()

@@ -1357,9 +1357,10 @@ def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBER_WORDS.get(word.casefold(), 1)
 
 
+@lru_cache(maxsize=256)
 def _gold_quantity(gold: str, ctx: Question) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
-    own = question_of(f"{ctx.text} {gold}", gold, ctx.answer_type)
+    own = Question(f"{ctx.text} {gold}", gold, ctx.answer_type)
     own.rate = True
     own.numbers = set()
     own.units = frozenset(DIMENSIONS)

@@ -1,4 +1,4 @@
-"""One contract for every kind of file of rows: what is written as rows is read as those rows, in order, with its lines."""
+"""One contract for every kind of rows file: the same rows, however they are written, are the same rows."""
 
 from __future__ import annotations
 
