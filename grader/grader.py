@@ -632,9 +632,15 @@ class Question:
 
 
 @lru_cache(maxsize=256)
-def question_of(question: str, gold: str, answer_type: str) -> Question:
-    """The same question read once, however many answers to it are graded in a row (never changed after it is made)."""
+def _question_read(question: str, gold: str, answer_type: str) -> Question:
     return Question(question, gold, answer_type)
+
+
+def question_of(question: str, gold: str, answer_type: str) -> Question:
+    """A question, read once however many answers to it are graded; each grade has a copy of its own to change."""
+    copy = object.__new__(Question)
+    copy.__dict__.update(_question_read(question, gold, answer_type).__dict__)
+    return copy
 
 
 def _clause(tokens: list[str]) -> list[str]:
@@ -1358,18 +1364,23 @@ def _count(word: str) -> int:
 
 
 @lru_cache(maxsize=256)
-def _gold_quantity(gold: str, ctx: Question) -> Quantity:
+def _gold_read(gold: str, question: str, answer_type: str, scale: Decimal) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
-    own = Question(f"{ctx.text} {gold}", gold, ctx.answer_type)
+    own = question_of(f"{question} {gold}", gold, answer_type)
     own.rate = True
     own.numbers = set()
     own.units = frozenset(DIMENSIONS)
     own.counts = False
-    own.scale = ctx.scale
+    own.scale = scale
     try:
-        quantity = read_quantity(clean(gold), own)
+        return read_quantity(clean(gold), own)
     except Wrong as problem:
         raise GoldError(f"The gold {_show(gold)} is not one number: {problem}") from None
+
+
+def _gold_quantity(gold: str, ctx: Question) -> Quantity:
+    """The gold's own number; what its unit says of the question is noted there. Raises GoldError."""
+    quantity = _gold_read(gold, ctx.text, ctx.answer_type, ctx.scale)
     if quantity.units:
         ctx.units = ctx.units | quantity.units
     ctx.rate = ctx.rate or quantity.percent
