@@ -6,7 +6,7 @@
 ├── set_aside.jsonl       rows that could not become a fair task, with the reason
 ├── <split>/<task>/       task directories and nothing else: `harbor run -p <catalog>/<split>` takes them as they are
 ├── .blobs/<sha256>       tables and shared files, stored once; task directories hard-link them
-├── .build.json           fingerprints of the last build, which make the next one incremental
+├── .build.parquet        fingerprints of the last build, which make the next one incremental
 └── .receipts/<digest>.json   what was proven in containers
 
 <task>/
@@ -27,7 +27,7 @@ INDEX_JSON: Final = "index.json"
 INDEX_PARQUET: Final = "index.parquet"
 SET_ASIDE: Final = "set_aside.jsonl"
 BLOBS: Final = ".blobs"
-BUILD_STATE: Final = ".build.json"
+BUILD_STATE: Final = ".build.parquet"
 RECEIPTS: Final = ".receipts"
 
 INSTRUCTION: Final = "instruction.md"
@@ -60,6 +60,10 @@ SEALED: Final = "/sealed"  # root-owned; the one artifact
 SEALED_ANSWER: Final = "answer"
 SENTINEL: Final = "sentinel.json"
 
+# Folders of the templates, below task_templates/.
+TASK_TEMPLATES: Final = "task"
+BASE_REQUIREMENTS: Final = "base/requirements.txt"
+
 NAME_LIMIT: Final = 80  # directory, image and container names are built from it; file systems stop at 255 bytes
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 
@@ -75,3 +79,4 @@ def repository_root() -> Path:
 
 
 TEMPLATES: Final = repository_root() / "task_templates"
+GRADER_SOURCE: Final = repository_root() / "grader" / "grader.py"

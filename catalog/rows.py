@@ -1,8 +1,8 @@
 """The row: one question, its tables, its gold answer. What every source yields and every builder step takes.
 
 Columns of the public flat data set are understood as they are (``task_id, instruction, question, answer, reward_mode,
-atol, rtol, hf_bucket, bucket_prefix, files, difficulty_tier, difficulty_level``); ours are added beside them. A column that
-nobody knows is kept in ``extra`` and reported, never dropped.
+atol, rtol, hf_bucket, bucket_prefix, files, difficulty_tier, difficulty_level``); ours are added beside them. A column
+that nobody knows is kept in ``extra`` and reported, never dropped.
 """
 
 from __future__ import annotations
@@ -10,9 +10,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from catalog.errors import RowError
 
@@ -47,12 +59,25 @@ def _blank_is_none(value: object) -> object:
     return value
 
 
+def _tolerance(value: object) -> object:
+    """A blank tolerance is "not given"; NaN and true are mistakes, which must not pass for "not given" or 1."""
+    if isinstance(value, bool):
+        raise ValueError("a number")
+    return None if value is None or (isinstance(value, str) and not value.strip()) else value
+
+
 def _plain(value: object) -> object:
-    """A gold as text: numbers and booleans keep the form they were written in, lists become JSON."""
+    """A gold as text: numbers, dates and booleans keep the form they were written in, lists become JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     return value
@@ -73,7 +98,8 @@ def _names(value: object) -> object:
     return value
 
 
-Tolerance = Annotated[float | None, BeforeValidator(_blank_is_none), Field(ge=0, allow_inf_nan=False)]
+Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_tolerance)]
+Places = Annotated[Annotated[int, Field(ge=0, le=30)] | None, BeforeValidator(_blank_is_none)]
 Text = Annotated[str | None, BeforeValidator(_blank_is_none)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
@@ -90,8 +116,33 @@ class NamedAnswer(BaseModel):
     atol: Tolerance = None
     decimals: int | None = Field(default=None, ge=0, le=30)
 
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if not self.gold.strip() and self.answer_type != "none":
+            raise ValueError(f"a gold for {self.name}")
+        return self
 
-Gold = str | tuple[NamedAnswer, ...]
+
+def _named_apart(gold: str | tuple[NamedAnswer, ...]) -> str | tuple[NamedAnswer, ...]:
+    if isinstance(gold, tuple):
+        names = [named.name for named in gold]
+        if not names:
+            raise ValueError("one named answer or more")
+        if len(set(names)) != len(names):
+            raise ValueError(f"a different name for each answer, not {', '.join(names)}")
+    return gold
+
+
+def _one_or_named(value: object) -> Literal["one", "named"]:
+    return "named" if isinstance(value, tuple) else "one"
+
+
+# Told apart before they are checked, so that an error speaks of the kind that was meant.
+Gold = Annotated[
+    Annotated[str, Tag("one")] | Annotated[tuple[NamedAnswer, ...], Tag("named")],
+    Discriminator(_one_or_named),
+    AfterValidator(_named_apart),
+]
 
 
 class Row(BaseModel):
@@ -112,14 +163,14 @@ class Row(BaseModel):
     reward_mode: Annotated[RewardMode, BeforeValidator(lambda value: _blank_is_none(value) or "")] = ""
     rtol: Tolerance = None
     atol: Tolerance = None
-    decimals: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=0, le=30)] = None
+    decimals: Places = None
     tables: Names = ()
     hf_bucket: Text = None
     bucket_prefix: Text = None
     files: Names = ()
     split: Text = None
     difficulty_tier: Annotated[Tier | None, BeforeValidator(_blank_is_none)] = None
-    difficulty_level: Annotated[int | None, BeforeValidator(_blank_is_none), Field(ge=1, le=3)] = None
+    difficulty_level: Annotated[Annotated[int, Field(ge=1, le=3)] | None, BeforeValidator(_blank_is_none)] = None
     solution: Text = None
     answer_format: Text = None
     license: Text = None
@@ -127,15 +178,9 @@ class Row(BaseModel):
     where: str = ""
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        if isinstance(self.answer, tuple):
-            names = [named.name for named in self.answer]
-            if not names:
-                raise ValueError("answer: an object with no named answer in it")
-            if len(set(names)) != len(names):
-                raise ValueError(f"answer: a name is given twice in {names}")
-        elif not self.answer.strip() and self.answer_type != "none":
-            raise ValueError("answer: the gold is empty")
+    def _not_empty(self) -> Self:
+        if isinstance(self.answer, str) and not self.answer.strip() and self.answer_type != "none":
+            raise ValueError("a gold that is not empty")
         return self
 
     @property
@@ -203,11 +248,11 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
         return Row(**known, extra=extra, where=where)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        column = ".".join(str(part) for part in first["loc"]) or "row"
+        column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
         raise RowError(
             f"column {column} cannot be used",
             where=where,
-            expected=first["msg"],
-            found=repr(first["input"])[:120],
+            expected=first["msg"].removeprefix("Value error, "),
+            found=repr(first["input"] if first["loc"] else known["answer"])[:120],
             fix=f"correct {column} of task {known['task_id']!r}",
         ) from None

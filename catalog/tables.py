@@ -17,7 +17,8 @@ class Table:
         sha256: of its bytes, in hex.
         bytes: its size on disk.
         source: where the bytes are on this machine.
-        memory_bytes: what a pandas frame of it takes, estimated from schema and a sample; 0 for a file that is no table.
+        memory_bytes: what a pandas frame of it takes, estimated from schema and a sample; 0 for what is no table.
+        reading_bytes: what reading it takes beyond that frame, where that goes through Python objects (JSON, Excel).
     """
 
     name: str
@@ -25,6 +26,7 @@ class Table:
     bytes: int
     source: Path
     memory_bytes: int
+    reading_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,53 @@
+# Every target does all of its own set-up: a fresh clone and `make catalog` or `make test` are enough.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+DIST := catalog/dist
+SPEC := catalog/specs/demo.toml
+DEMO := $(DIST)/demo
+HW := .venv/bin/harborwright
+JOBS ?= $(shell nproc)
+# uv from the machine where it works, else one of our own (a version manager's stand-in may be there and not work).
+UV := $(shell uv --version >/dev/null 2>&1 && command -v uv || echo .tools/bin/uv)
+
+.PHONY: help setup catalog test verify verify-all check lint types bench docker clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.tools/bin/uv:
+	@python3 -m venv .tools && .tools/bin/pip install --quiet uv
+
+.venv/.ready: pyproject.toml uv.lock | $(if $(filter .tools/bin/uv,$(UV)),.tools/bin/uv)
+	@$(UV) sync --frozen --quiet
+	@touch $@
+
+setup: .venv/.ready ## make the environment from the lock (every target does this itself)
+
+catalog: setup ## build and check the demo catalog, and prove a sample of it where a Docker engine is there
+	@$(HW) catalog $(SPEC) --out $(DEMO) --jobs $(JOBS)
+
+test: setup ## run every test (those that need Docker start nothing themselves: `make docker` first)
+	@.venv/bin/pytest
+
+check: setup ## check the built demo catalog without containers
+	@$(HW) check $(DEMO) --jobs $(JOBS)
+
+verify: setup ## prove a sample of the demo catalog in containers: every table set, every answer type, every probe
+	@$(HW) verify $(DEMO) --sample 24 --jobs $(JOBS)
+
+verify-all: setup ## prove the whole demo catalog in containers (about an hour on two cores)
+	@$(HW) verify $(DEMO) --full --jobs $(JOBS)
+
+lint: setup ## ruff and mypy --strict
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
+
+bench: setup ## measure speed and memory side by side, into bench/out/
+	@.venv/bin/python -m bench
+
+docker: ## bring a Docker engine, compose, buildx and the base image to a Debian machine (as root)
+	@builder/machine/docker.sh
+
+clean: ## remove what was built here (environment, catalogs, caches)
+	@rm -rf .venv .tools $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out

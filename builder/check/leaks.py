@@ -1,0 +1,101 @@
+"""Where the gold must not stand: in anything that the agent's side is made of, file names included (promise 4).
+
+A gold is looked for as a whole token. What a person would not call a leak is not one: a yes or no, a word of one or two
+letters, a small or round whole number. Those appear in innocent text, so finding them proves nothing. A label that the
+question itself offers is a warning: it may have to. Limits and ports are numbers that follow from tables and code, so a
+number is looked for in words alone: the instruction, and the task's description, keywords and metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from builder.check.task import TaskView
+from catalog import paths
+from catalog.findings import Finding, Severity
+
+RULE = "gold-visible"
+_INNOCENT = frozenset({"yes", "no", "true", "false", "none", "nan", "null", "n/a"})
+_LABELS = frozenset({"category", "text", "set", "list", "ordered_list"})
+_WORDS = (paths.INSTRUCTION, paths.TASK_TOML)
+# The same bytes in every task: they cannot know a gold.
+_SAME_EVERYWHERE = frozenset({paths.HEALTHCHECK, paths.SEAL, paths.PULL_BUCKET, paths.REQUIREMENTS})
+_HIDDEN = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text.strip().replace(",", ""))
+    except InvalidOperation:
+        return None
+
+
+def _telling(gold: str) -> bool:
+    """Would this text, met in an instruction, be more than chance?"""
+    text = gold.strip()
+    number = _number(text)
+    if number is None:
+        return len(text) >= 3 and text.lower() not in _INNOCENT
+    # Whole numbers of one or two digits and round ones are parameters of many questions: places, percent, thresholds.
+    return number != number.to_integral_value() or len(text.strip("-").rstrip("0")) >= 3
+
+
+def golds_of(expected: dict[str, Any]) -> list[tuple[str, str]]:
+    """The golds of a task as ``(text, answer type)``; named answers give one each."""
+    gold = expected.get("gold")
+    if isinstance(gold, list):
+        return [(str(one.get("gold", "")), str(one.get("answer_type", ""))) for one in gold if isinstance(one, dict)]
+    return [(str(gold), str(expected.get("answer_type", "")))]
+
+
+def _pattern(gold: str) -> re.Pattern[str]:
+    """Finds the gold as a token of its own: `34.65` in "34.65." and not in "134.651"."""
+    return re.compile(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", re.IGNORECASE)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a nest of tables and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def _text(task: TaskView, name: str) -> str:
+    """What of a file can hold a gold."""
+    if name == paths.TASK_TOML:
+        return "\n".join(_strings([task.config.get("task"), task.config.get("metadata")]))
+    return task.text(name)
+
+
+def leaks(task: TaskView) -> Iterator[Finding]:
+    """Every place on the agent's side where a gold of the task can be read."""
+    names = [name for name in task.agent_files if name not in _SAME_EVERYWHERE]
+    for gold, answer_type in golds_of(task.expected):
+        if not _telling(gold):
+            continue
+        pattern = _pattern(gold)
+        for name in names if _number(gold) is None else _WORDS:
+            if pattern.search(_text(task, name)):
+                asked = name in _WORDS and answer_type in _LABELS
+                yield _leak(task, name, "warning" if asked else "error")
+        for name in task.files:
+            if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):
+                yield Finding(
+                    RULE, "error", f"{task.entry.name}/{name}", "the gold is part of a file's name", "rename it"
+                )
+    for name in task.files:
+        if name != paths.EXPECTED and name.endswith("/" + paths.EXPECTED.rpartition("/")[2]):
+            yield Finding(RULE, "error", f"{task.entry.name}/{name}", "an expected answer lies outside tests/")
+
+
+def _leak(task: TaskView, name: str, severity: Severity) -> Finding:
+    where, fix = f"{task.entry.name}/{name}", "word the question so that it does not contain its answer"
+    return Finding(RULE, severity, where, "the gold stands in what the agent can read", fix)

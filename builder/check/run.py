@@ -1,0 +1,104 @@
+"""Runs every rule over a catalog, on several processes, and gathers what they found."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from builder.check.catalog_rules import Signature, nothing_strays, same_question, signature
+from builder.check.task import TaskView
+from builder.check.task_rules import TASK_RULES
+from builder.check.verdict_rules import verdict_programs
+from catalog.errors import UserError
+from catalog.findings import Finding
+from catalog.index import Entry, read_index
+
+_CHUNK = 32
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check saw: how many tasks, and every finding, in the order of the catalog."""
+
+    tasks: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many findings fail the check."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+
+def check_task(entry: Entry, folder: Path) -> tuple[list[Finding], Signature | None]:
+    """All findings of one task directory, and its signature for the catalog's own rules."""
+    task = TaskView(entry, folder)
+    findings: list[Finding] = []
+    for rule in TASK_RULES:
+        try:
+            findings.extend(rule(task))
+        except (OSError, ValueError, KeyError, TypeError, UserError) as error:
+            findings.append(_unreadable(entry, rule.__name__, error))
+    try:
+        return findings, signature(entry, task.instruction, task.expected.get("gold"))
+    except (OSError, ValueError):
+        return findings, None
+
+
+def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
+    name = rule.replace("_", "-")
+    return Finding(name, "error", entry.name, f"a file is missing or damaged: {error}", "build the catalog again")
+
+
+def _check_chunk(catalog: Path, entries: list[Entry]) -> list[tuple[list[Finding], Signature | None]]:
+    return [check_task(entry, catalog / entry.path) for entry in entries]
+
+
+def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:
+    for start in range(0, len(entries), _CHUNK):
+        yield entries[start : start + _CHUNK]
+
+
+def _results(catalog: Path, entries: list[Entry], jobs: int) -> Iterable[list[tuple[list[Finding], Signature | None]]]:
+    if jobs == 1 or len(entries) <= _CHUNK:
+        for chunk in _chunks(entries):
+            yield _check_chunk(catalog, chunk)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("forkserver")) as pool:
+        yield from pool.map(_check_chunk, *zip(*((catalog, chunk) for chunk in _chunks(entries)), strict=True))
+
+
+def check(
+    catalog: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None
+) -> CheckReport:
+    """Check every task of a built catalog and the catalog as a whole.
+
+    Args:
+        catalog: a folder that ``harborwright build`` made.
+        jobs: processes; None takes one per core.
+        progress: told (tasks done, tasks in all) as it goes.
+
+    Returns:
+        The report; nothing is printed and nothing is changed.
+
+    Raises:
+        CatalogError: where there is no index to go by.
+    """
+    entries = list(read_index(catalog))
+    findings: list[Finding] = []
+    signatures: list[Signature] = []
+    done = 0
+    for results in _results(catalog, entries, jobs or os.cpu_count() or 1):
+        for found, one in results:
+            findings.extend(found)
+            if one is not None:
+                signatures.append(one)
+        done += len(results)
+        progress(done, len(entries))
+    findings.extend(same_question(signatures))
+    findings.extend(nothing_strays(catalog, entries))
+    findings.extend(verdict_programs(catalog, entries))
+    return CheckReport(len(entries), tuple(findings))

@@ -1,0 +1,79 @@
+"""The command line: one program, whose commands every package registers through entry points.
+
+Exit status everywhere: 0 clean, 1 findings, 2 could not run. A problem that the user can mend is a sentence with file,
+expected, found and next step; a bug keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import EntryPoint, entry_points
+
+import typer
+
+from catalog.errors import UserError
+
+GROUP = "harborwright.commands"
+COULD_NOT_RUN = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="harborwright",
+    help="Rows and tables in, proven Harbor tasks out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _program() -> None:
+    """Rows and tables in, proven Harbor tasks out."""
+
+
+def _lacking(app: typer.Typer, point: EntryPoint, module: str) -> None:
+    """A command whose extra is not installed says which to install, instead of vanishing."""
+
+    def explain() -> None:
+        raise UserError(
+            f"`harborwright {point.name}` needs the package {module}, which is not installed",
+            fix=f"uv sync --extra {point.extras[0] if point.extras else point.name}",
+        )
+
+    app.command(point.name, help=f"(needs {module})")(explain)
+
+
+def load_commands(app: typer.Typer) -> None:
+    """Let every installed package add its commands to ``app``, in the order of their names."""
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            register = point.load()
+        except ModuleNotFoundError as error:
+            _lacking(app, point, error.name or str(error))
+        else:
+            register(app)
+
+
+def _report(error: UserError) -> None:
+    if "--json" in sys.argv:
+        print(json.dumps(error.as_dict()))
+    else:
+        typer.secho(f"harborwright: {error}", err=True)
+
+
+def main() -> None:
+    """Run the program; the one place where an error becomes text and an exit status."""
+    load_commands(app)
+    try:
+        app()
+    except UserError as error:
+        _report(error)
+        sys.exit(COULD_NOT_RUN)
+    except KeyboardInterrupt:
+        typer.secho("harborwright: interrupted; nothing half-done was left in place", err=True)
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

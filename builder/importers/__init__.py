@@ -1,0 +1,1 @@
+"""Other people's data sets turned into rows: one module per layout."""

@@ -1,0 +1,1 @@
+"""What this machine brings: a container engine, the images tasks stand on, and the scripts that make both."""

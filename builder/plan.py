@@ -1,0 +1,99 @@
+"""Which tasks a build makes: rows read, deduplicated, given their tables and sized, one after the other.
+
+Rows are read twice: once to find questions that are asked twice, once to plan. Only digests are kept in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from builder.dedupe import Deduplicator
+from builder.demo import demo_rows, write_tables
+from builder.size import size_for
+from builder.sources import SetAside, read_rows
+from builder.tables import TableShelf
+from catalog.errors import RowError, TableError, UserError
+from catalog.findings import Finding
+from catalog.rows import Row
+from catalog.spec import Spec
+from catalog.tables import Size, Table
+
+DEMO = "demo"
+_FOLDERS = re.compile(r"(?<![\w:/])/(?:[^\s/:;'\"]+/)+")
+Note = Callable[[Finding], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A row that becomes a task, with what it is baked from."""
+
+    row: Row
+    tables: tuple[Table, ...]
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows that can be read more than once, and the folder their tables are looked up in."""
+
+    rows: Callable[[Note], Iterator[Row | SetAside]]
+    tables: Path
+
+
+def open_source(spec: Spec, cache: Path) -> Source:
+    """The rows that a spec names.
+
+    Args:
+        spec: names the demo, or a file of rows relative to its own folder.
+        cache: a folder of ours; the demo's tables and golds are kept there between builds.
+    """
+    if spec.source == DEMO:
+        tables = cache / DEMO
+        write_tables(tables)
+        return Source(lambda note: demo_rows(tables), tables)
+    path = spec.folder / spec.source
+    return Source(lambda note: read_rows(path, note), spec.folder / spec.tables if spec.tables else path.parent)
+
+
+def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[Planned | SetAside]:
+    """Every row of the source, as a planned task or set aside with its reason.
+
+    Args:
+        spec: sizing, and the splits that a row may name.
+        source: read twice.
+        shelf: finds, reads and measures tables, each file once.
+        note: told of everything that is worth a word and stops nothing.
+
+    Raises:
+        RowError, TableError: where the file of rows, or a table that it names, cannot be used as it is.
+    """
+    dedupe = Deduplicator()
+    for row in _rows(source.rows(lambda finding: None)):
+        dedupe.add(row)
+    for item in source.rows(note):
+        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf)
+
+
+def reason_of(error: UserError, row: Row) -> str:
+    """An error as the reason ``row`` is set aside: on one line, and without the folders of this machine."""
+    parts = (("expected", error.expected), ("found", error.found))
+    sentence = error.message + "".join(f"; {label} {text}" for label, text in parts if text)
+    return _FOLDERS.sub("", f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence)
+
+
+def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
+    return (row for row in rows if isinstance(row, Row))
+
+
+def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf) -> Planned | SetAside:
+    verdict = dedupe.verdict(row)
+    if verdict is not None:
+        return SetAside(row.task_id, row.where, verdict)
+    try:
+        tables = shelf.tables_of(row)
+        return Planned(row, tables, size_for(tables, row.tier, spec.sizing))
+    except (RowError, TableError) as error:
+        return SetAside(row.task_id, row.where, reason_of(error, row))

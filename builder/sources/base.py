@@ -1,0 +1,95 @@
+"""What every source yields, and how its errors are collected.
+
+A source turns one file into records (column name to value) with the line each began on, and knows nothing of rows.
+A record it cannot make is yielded as a ``RowError`` in its place, so that one reading of the file finds them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catalog.errors import RowError
+
+# More than this many errors say the same thing: the file is not what it was meant to be.
+ERROR_LIMIT = 20
+
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_OTHER_MARKS = {b"\xff\xfe": "UTF-16 (little endian)", b"\xfe\xff": "UTF-16 (big endian)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a flat file: its columns, and the line (from 1) it begins on; in Parquet, the row."""
+
+    columns: Mapping[str, Any]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A row that is left out of the catalog on purpose, with the reason; it is listed beside the catalog."""
+
+    task_id: str
+    where: str
+    reason: str
+
+
+Reader = Callable[[Path], Iterator[Record | RowError]]
+
+
+class RowsError(RowError):
+    """Every error found in one file of rows, so that a person mends them in one go.
+
+    Args:
+        errors: one or more; their order is the file's.
+        more: True where reading stopped at the limit, so that there may be others.
+    """
+
+    def __init__(self, errors: Sequence[RowError], where: Path, more: bool) -> None:
+        self.errors = tuple(errors)
+        count = f"{len(errors)} or more" if more else str(len(errors))
+        super().__init__(
+            f"{count} rows cannot be used",
+            where=where,
+            fix="correct them, or give a row a reason in the column set_aside to leave it out",
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.errors), super().__str__()])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in fields, one entry per row under ``errors``."""
+        return {**super().as_dict(), "errors": [error.as_dict() for error in self.errors]}
+
+
+def first_undecoded(text: str) -> str | None:
+    """The first byte of ``text`` (read with surrogateescape) that is not UTF-8, as ``0xe9``; None where all is well."""
+    if text.isascii():
+        return None
+    match = _UNDECODED.search(text)
+    return f"0x{ord(match.group()) - 0xDC00:02x}" if match else None
+
+
+def not_utf8(path: Path, line: int, byte: str) -> RowError:
+    """The error for a line of rows in another encoding."""
+    return RowError(
+        "the line is not UTF-8",
+        where=f"{path}:{line}",
+        expected="text in UTF-8",
+        found=f"the byte {byte}",
+        fix="save the file as UTF-8",
+    )
+
+
+def refuse_other_marks(path: Path) -> None:
+    """Raise RowError where the file opens with the mark of another encoding than UTF-8."""
+    with path.open("rb") as file:
+        kind = _OTHER_MARKS.get(file.read(2))
+    if kind:
+        raise RowError(
+            "the file is not UTF-8", where=path, expected="text in UTF-8", found=kind, fix="save the file as UTF-8"
+        )

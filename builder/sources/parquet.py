@@ -1,0 +1,37 @@
+"""Rows from Parquet, read batch by batch; ``line`` is the row's number, from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builder.sources.base import Record
+from catalog.errors import RowError
+
+_BATCH = 1000
+
+
+def read_parquet(path: Path) -> Iterator[Record | RowError]:
+    """The records of a Parquet file.
+
+    Raises:
+        RowError: where the file is not Parquet, or is damaged.
+    """
+    line = 0
+    try:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=_BATCH):
+                for columns in batch.to_pylist(maps_as_pydicts="strict"):
+                    line += 1
+                    yield Record(columns, line)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise RowError(
+            "the Parquet file cannot be read" + (f" after row {line}" if line else ""),
+            where=path,
+            expected="a whole Parquet file",
+            found=str(error).splitlines()[0][:200],
+            fix="write the file again",
+        ) from None

@@ -1,0 +1,148 @@
+"""What the last build knew: one fingerprint per task, so that the next build bakes only what changed.
+
+A fingerprint is a hash over everything a task's bytes follow from: its row, its tables, its size, the spec's policies,
+the image lock, the templates, the grader and the builder's own code. It stays on the building machine and is never
+pushed: a hash over a short gold could be guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from catalog import paths
+from catalog.findings import Finding
+from catalog.index import PARQUET_SCHEMA, Entry
+from catalog.rows import Row
+from catalog.tables import Size, Table
+
+# A row that baking refused has a name, a fingerprint and a reason, and nothing else; doubts are findings as JSON.
+_OURS = ["fingerprint", "refused", "doubts"]
+_SCHEMA = pa.schema(
+    [*PARQUET_SCHEMA, ("fingerprint", pa.binary(16)), ("refused", pa.string()), ("doubts", pa.string())]
+)
+_BATCH = 2000
+# The code and the templates that a task's bytes follow from.
+_CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
+
+
+class Fingerprints:
+    """Computes fingerprints; what all tasks of a build share is hashed once."""
+
+    def __init__(self, policies: str) -> None:
+        """``policies`` is the text of all that holds for every task: the spec, and the image lock."""
+        self._shared = hashlib.sha256()
+        self._shared.update(f"{policies}\0{version('harbor')}\0".encode())
+        root = paths.repository_root()
+        for path in sorted(path for pattern in _CODE for path in root.glob(pattern) if path.is_file()):
+            self._shared.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+
+    def of(self, row: Row, tables: tuple[Table, ...], size: Size) -> bytes:
+        """The fingerprint of one task, 16 bytes."""
+        mark = self._shared.copy()
+        mark.update(row.model_dump_json(exclude={"where"}).encode())
+        for table in tables:
+            mark.update(f"\0{table.name}\0{table.sha256}\0{table.bytes}".encode())
+        mark.update(f"\0{size}".encode())
+        return mark.digest()[:16]
+
+
+class BuildState:
+    """The fingerprints and entries of a build, read from the catalog it left."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._tasks: dict[str, tuple[bytes, str, int]] = {}
+        self._refused: dict[str, tuple[bytes, str]] = {}
+        columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "path", "refused"))
+        for place, (name, mark, path, reason) in enumerate(zip(*columns, strict=True)):
+            if reason is None:
+                self._tasks[name] = (mark, path, place)
+            else:
+                self._refused[name] = (mark, reason)
+
+    @classmethod
+    def read(cls, catalog: Path) -> BuildState:
+        """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read."""
+        try:
+            table = pq.read_table(catalog / paths.BUILD_STATE)
+            if not table.schema.equals(_SCHEMA):
+                raise pa.ArrowInvalid("another schema")
+        except (OSError, pa.ArrowException):
+            table = _SCHEMA.empty_table()
+        return cls(table)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def has(self, name: str) -> bool:
+        """True where the last build had a task of this name."""
+        return name in self._tasks
+
+    def unchanged(self, name: str, fingerprint: bytes) -> str | None:
+        """Where task ``name`` lies, if the last build made it from the very same things, else None."""
+        mark, path, _ = self._tasks.get(name, (b"", "", 0))
+        return path if mark == fingerprint else None
+
+    def entry(self, name: str) -> Entry:
+        """The index entry of a task of the last build."""
+        place = self._tasks[name][2]
+        return Entry(**self._table.slice(place, 1).drop(_OURS).to_pylist()[0])
+
+    def doubts(self, name: str) -> list[Finding]:
+        """What was doubtful about the row of a task of the last build: said again as long as it stands."""
+        kept = self._table["doubts"][self._tasks[name][2]].as_py()
+        return [Finding(**values) for values in json.loads(kept)] if kept else []
+
+    def refused(self, name: str, fingerprint: bytes) -> str | None:
+        """Why the last build refused this row, made of the very same things; None where it did not."""
+        mark, reason = self._refused.get(name, (b"", ""))
+        return reason if mark == fingerprint else None
+
+    def names(self) -> Iterator[str]:
+        """The tasks of the last build, in its order."""
+        yield from self._tasks
+
+
+class StateWriter:
+    """Writes the state of this build, entry by entry."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = pq.ParquetWriter(folder / paths.BUILD_STATE, _SCHEMA, compression="zstd")
+        self._batch: list[dict[str, object]] = []
+
+    def add(self, entry: Entry, fingerprint: bytes, doubts: Sequence[Finding]) -> None:
+        """Append one task, with what is doubtful about its row."""
+        kept = json.dumps([asdict(finding) for finding in doubts]) if doubts else None
+        self._append({**entry.model_dump(), "fingerprint": fingerprint, "doubts": kept})
+
+    def refuse(self, name: str, fingerprint: bytes, reason: str) -> None:
+        """Append one row that baking refused."""
+        self._append({"name": name, "fingerprint": fingerprint, "refused": reason})
+
+    def _append(self, values: dict[str, object]) -> None:
+        self._batch.append(values)
+        if len(self._batch) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._batch:
+            self._writer.write_batch(pa.RecordBatch.from_pylist(self._batch, schema=_SCHEMA))
+            self._batch = []
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._flush()
+        self._writer.close()
+
+
+def policies_text(spec: str, lock: object) -> str:
+    """What every task of a build shares, as one text (sorted, so that it does not depend on the order of keys)."""
+    return json.dumps({"spec": json.loads(spec), "lock": repr(lock)}, sort_keys=True)

@@ -1,0 +1,92 @@
+"""Excel workbooks: checked as the archives they are, costed by the cells that their sheets hold.
+
+A small workbook is cheap to store and dear to read: openpyxl makes a Python object of every cell, of which pandas
+makes another. The whole archive is only read in pieces here, never as a workbook.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from typing import Final
+
+from builder.tables.columns import NUMBER_BYTES, TEXT_OFFSET_BYTES
+from builder.tables.files import Cost, TableFile
+from catalog.errors import TableError
+
+# Measured on openpyxl 3.1 (docs/sizes.md): bytes a cell at the peak of reading, in its heaviest mode.
+READING_PER_CELL: Final = 260
+READING_PER_SHARED_TEXT_BYTE: Final = 4
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_SHARED = "xl/sharedStrings.xml"
+_PIECE = 1 << 20
+_CELL = re.compile(rb"<c[ >]")
+_TEXT_CELL = re.compile(rb'<c [^>]*t="(?:s|str|inlineStr)"')
+_SHARED_TEXT = re.compile(rb"<si[ >]")
+
+
+def check(file: TableFile) -> list[str]:
+    """Read every part of a workbook's archive.
+
+    Raises:
+        TableError: where it is no workbook, is damaged, or has no cell with anything in it.
+    """
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            broken = archive.testzip()
+            if broken is not None:
+                raise _unreadable(file, f"{broken} is damaged")
+            sheets = _sheets(archive)
+            if not sheets:
+                raise _unreadable(file, "no sheet in it")
+            filled = any(_CELL.search(archive.read(sheet.filename)[:_PIECE]) for sheet in sheets)
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
+        raise _unreadable(file, str(error)) from None
+    if not filled:
+        raise TableError(
+            "the workbook is empty",
+            where=file.path,
+            expected="a sheet with a cell in it",
+            found="none",
+            fix="name a workbook with data in it",
+        )
+    return []
+
+
+def _unreadable(file: TableFile, found: str) -> TableError:
+    return TableError(
+        "the workbook cannot be read",
+        where=file.path,
+        expected="a whole .xlsx file without a password",
+        found=found[:200],
+        fix="save it again",
+    )
+
+
+def _sheets(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [info for info in archive.infolist() if _SHEET.fullmatch(info.filename)]
+
+
+def cost(file: TableFile) -> Cost:
+    """The frames of all sheets, and what openpyxl needs to read the workbook."""
+    with zipfile.ZipFile(file.path) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        shared_bytes = sizes.get(_SHARED, 0)
+        text_length = _mean_shared_text(archive, shared_bytes) if shared_bytes else 0.0
+        cells = text_cells = 0.0
+        for sheet in _sheets(archive):
+            with archive.open(sheet) as stream:
+                head = stream.read(_PIECE)
+            scale = sheet.file_size / len(head) if head else 0.0
+            cells += scale * len(_CELL.findall(head))
+            text_cells += scale * len(_TEXT_CELL.findall(head))
+    frame = (cells - text_cells) * NUMBER_BYTES + text_cells * (TEXT_OFFSET_BYTES + text_length)
+    return Cost(int(frame), int(READING_PER_CELL * cells + READING_PER_SHARED_TEXT_BYTE * shared_bytes))
+
+
+def _mean_shared_text(archive: zipfile.ZipFile, size: int) -> float:
+    """The mean length of a shared text with its mark-up, a little more than the text's own."""
+    with archive.open(_SHARED) as stream:
+        head = stream.read(_PIECE)
+    return len(head) / max(len(_SHARED_TEXT.findall(head)), 1) if size else 0.0

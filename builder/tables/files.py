@@ -1,0 +1,139 @@
+"""A table's bytes as its reader sees them: unpacked where pandas would unpack them, sampled where it is large."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import IO, Final, cast
+
+from catalog.errors import TableError
+
+_PIECE = 1 << 20
+# Sixteen pieces spread over the file see what its head does not: ids that grow longer, columns that fill up late.
+SAMPLE_BLOCKS: Final = 16
+SAMPLE_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a file takes in memory.
+
+    Attributes:
+        frame_bytes: a pandas frame of it (of every table in it, where it holds several); 0 for a file that is no table.
+        reading_bytes: what reading needs beyond that frame, at its peak, where that is more than the working
+            factor covers (formats that are read through Python objects).
+    """
+
+    frame_bytes: int
+    reading_bytes: int = 0
+
+
+def _open_zip(path: Path) -> IO[bytes]:
+    with zipfile.ZipFile(path) as archive:
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        if len(members) != 1:
+            raise TableError(
+                "the archive holds more than one file" if members else "the archive is empty",
+                where=path,
+                expected="one compressed table",
+                found=", ".join(info.filename for info in members[:5]) or "nothing",
+                fix="unpack it into a folder and name the folder in tables",
+            )
+        return archive.open(members[0])  # keeps the archive's file open until it is closed itself
+
+
+_OPENERS: Final[dict[str, Callable[[Path], IO[bytes]]]] = {
+    ".gz": cast(Callable[[Path], IO[bytes]], gzip.GzipFile),
+    ".bz2": cast(Callable[[Path], IO[bytes]], bz2.BZ2File),
+    ".xz": cast(Callable[[Path], IO[bytes]], lzma.LZMAFile),
+    ".zip": _open_zip,
+}
+DAMAGE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One file of a row's data."""
+
+    path: Path
+
+    @property
+    def compressed(self) -> bool:
+        """True where pandas would unpack the file while reading it."""
+        return self.path.suffix.lower() in _OPENERS
+
+    @property
+    def inner_name(self) -> str:
+        """The name without the compression's suffix, which says what the bytes are."""
+        return PurePath(self.path.name).stem if self.compressed else self.path.name
+
+    def open(self) -> IO[bytes]:
+        """The unpacked bytes, as a stream."""
+        opener = _OPENERS.get(self.path.suffix.lower())
+        return opener(self.path) if opener else self.path.open("rb")
+
+    def pieces(self) -> Iterator[bytes]:
+        """The unpacked bytes, in pieces.
+
+        Raises:
+            TableError: where they cannot be unpacked.
+        """
+        try:
+            with self.open() as stream:
+                while piece := stream.read(_PIECE):
+                    yield piece
+        except DAMAGE as error:
+            raise TableError(
+                "the file cannot be unpacked" if self.compressed else "the file cannot be read",
+                where=self.path,
+                expected=f"a whole {self.path.suffix} file" if self.compressed else "a readable file",
+                found=str(error) or type(error).__name__,
+                fix="write or download it again",
+            ) from None
+
+    @cached_property
+    def length(self) -> int:
+        """How many bytes the file has once unpacked."""
+        return sum(map(len, self.pieces())) if self.compressed else self.path.stat().st_size
+
+    def blocks(self) -> list[bytes]:
+        """The whole of a small file as one block; of a large one, blocks spread evenly, each cut at line ends."""
+        if self.length <= SAMPLE_BYTES:
+            return [b"".join(self.pieces())]
+        size = SAMPLE_BYTES // SAMPLE_BLOCKS
+        step = (self.length - size) // (SAMPLE_BLOCKS - 1)
+        with self.open() as stream:
+            blocks = []
+            for index in range(SAMPLE_BLOCKS):
+                stream.seek(index * step)
+                blocks.append(_whole_lines(stream.read(size), first=index == 0))
+        return [block for block in blocks if block]
+
+    def head(self, size: int = SAMPLE_BYTES) -> bytes:
+        """The first ``size`` unpacked bytes."""
+        with self.open() as stream:
+            return stream.read(size)
+
+
+def _whole_lines(block: bytes, first: bool) -> bytes:
+    start = 0 if first else block.find(b"\n") + 1
+    return block[start : block.rfind(b"\n") + 1]
+
+
+def text_of(blocks: list[bytes], encoding: str) -> list[str]:
+    """Blocks as text; a character cut in two at a block's end is replaced."""
+    return [block.decode(encoding, errors="replace") for block in blocks]
+
+
+def lines_of(file: TableFile, encoding: str) -> Generator[str]:
+    """The file's lines as text, with their ends as they are, for a csv reader."""
+    with file.open() as stream, io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
+        yield from text

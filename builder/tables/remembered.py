@@ -1,0 +1,44 @@
+"""What reading tables told, kept between builds: a table that did not change is not read again.
+
+A file counts as unchanged where its path, length and modification time are. The file is ours and may go at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from builder.tables.shelf import FileState, Inspection
+
+_FILE: Final = "tables.json"
+_SCHEMA: Final = 1
+
+
+def read_inspections(cache: Path) -> dict[FileState, Inspection]:
+    """The inspections of earlier builds; none where they are missing, damaged or of another version of this code."""
+    try:
+        kept = json.loads((cache / _FILE).read_text(encoding="utf-8"))
+        if kept["schema"] != _SCHEMA:
+            return {}
+        return {
+            (str(path), int(size), int(changed)): Inspection(**{**values, "notes": tuple(values["notes"])})
+            for path, size, changed, values in kept["files"]
+        }
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def keep_inspections(cache: Path, before: Mapping[FileState, Inspection], now: Mapping[FileState, Inspection]) -> None:
+    """Keep what this build read, beside what earlier ones did; the newest state of each path alone."""
+    if all(before.get(state) == inspection for state, inspection in now.items()):
+        return
+    latest = {state[0]: (state, inspection) for state, inspection in [*before.items(), *now.items()]}
+    files = [[*state, asdict(inspection)] for state, inspection in latest.values()]
+    cache.mkdir(parents=True, exist_ok=True)
+    beside = cache / f"{_FILE}.{os.getpid()}.part"
+    beside.write_text(json.dumps({"schema": _SCHEMA, "files": files}), encoding="utf-8")
+    beside.replace(cache / _FILE)

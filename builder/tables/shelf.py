@@ -1,0 +1,285 @@
+"""Where a row's tables come from: names in a row become files that are sure to be there, inside, readable and distinct.
+
+A name is a path below the tables folder, or ``package://PACKAGE/path`` for a file an installed package carries; it may
+name a folder, which brings every file below it. A file lies below ``/app/data`` under its own name, a folder's files
+under the folder's name. Each distinct file is read, hashed and measured once, however many rows name it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from builder.tables.files import TableFile
+from builder.tables.formats import format_of
+from catalog.digest import sha256_of_file
+from catalog.errors import TableError
+from catalog.findings import Finding
+from catalog.rows import Row
+from catalog.tables import Table
+
+PACKAGE: Final = "package://"
+NAME_LIMIT: Final = 255  # bytes, as file systems count them
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What reading one file told: its hash, its cost in memory, and notes for people."""
+
+    sha256: str
+    memory_bytes: int
+    reading_bytes: int
+    notes: tuple[str, ...] = ()
+
+
+# Path, length and modification time in nanoseconds: what is unchanged in these is not read again.
+FileState = tuple[str, int, int]
+
+
+class TableShelf:
+    """Finds, checks and measures the tables that rows name.
+
+    Args:
+        folder: the tables folder that relative names start at.
+        note: called with a finding for each thing a person should know of a table (an encoding, a left-out file).
+        known: inspections of an earlier build, by file state; what is unchanged is not read again.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        note: Callable[[Finding], None] | None = None,
+        known: Mapping[FileState, Inspection] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._note = note
+        self._known = dict(known or {})
+        self._sets: dict[tuple[str, ...], tuple[Table, ...]] = {}
+        self.inspections: dict[FileState, Inspection] = {}
+
+    def tables_of(self, row: Row) -> tuple[Table, ...]:
+        """The tables of a row, sorted by name; none for a row whose data lie in a bucket.
+
+        Raises:
+            TableError: where a table is missing, outside the folder, empty, unreadable, or named like another.
+        """
+        if row.tables not in self._sets:
+            if not row.tables and row.hf_bucket is None:
+                raise TableError(
+                    "the row names no table",
+                    where=row.where,
+                    expected="tables, or hf_bucket",
+                    found="neither",
+                    fix=f"name the tables of task {row.task_id!r}",
+                )
+            self._sets[row.tables] = self._resolve(row)
+        return self._sets[row.tables]
+
+    def _resolve(self, row: Row) -> tuple[Table, ...]:
+        found: dict[str, Table] = {}
+        names = _Names(row.where)
+        for entry in row.tables:
+            root, path = self._locate(entry, row.where)
+            for name, file in self._files(path, root, entry, row.where):
+                names.claim(name, entry)
+                found[name] = self._table(name, file)
+        return tuple(found[name] for name in sorted(found, key=str.encode))
+
+    def _locate(self, entry: str, where: str) -> tuple[Path, Path]:
+        """The folder a name must stay inside, and the path it names, both resolved."""
+        if entry.startswith(PACKAGE):
+            package, _, rest = entry.removeprefix(PACKAGE).partition("/")
+            root = _package_folder(package, entry, where)
+        else:
+            root, rest = self._folder, entry
+        relative = PurePosixPath(rest)
+        if not rest or relative.is_absolute() or ".." in relative.parts or "\\" in rest or not relative.parts:
+            raise TableError(
+                "a table's name must stay inside the tables folder",
+                where=where,
+                expected="a relative path without '..' and with forward slashes",
+                found=repr(entry),
+                fix="put the table into the tables folder and name it from there",
+            )
+        try:
+            root, path = root.resolve(), (root / relative).resolve()
+        except (OSError, RuntimeError) as error:  # a loop of links
+            raise _missing(entry, where, str(error)) from None
+        _stay_inside(path, root, entry, where)
+        if not path.exists():
+            raise _missing(entry, where, f"nothing at {root / relative}")
+        return root, path
+
+    def _files(self, path: Path, root: Path, entry: str, where: str) -> Iterator[tuple[str, Path]]:
+        """Name below ``/app/data`` and place of every file that an entry brings."""
+        # The name is the one in the row, also where a link stands behind it.
+        top = PurePosixPath(entry.removeprefix(PACKAGE)).name
+        if not path.is_dir():
+            yield top, _regular(path, entry, where)
+            return
+        count = 0
+        for file in sorted(_walk(path, root, entry, where, self._skipped)):
+            count += 1
+            yield f"{top}/{file.relative_to(path).as_posix()}", _regular(file.resolve(), entry, where)
+        if not count:
+            raise TableError(
+                "the table folder is empty",
+                where=where,
+                expected="one file or more",
+                found=f"none below {path}",
+                fix=f"fill the folder, or take {entry!r} out of the row",
+            )
+
+    def _skipped(self, path: Path) -> None:
+        self._tell("hidden-file", path, "a hidden file in a table folder is left out")
+
+    def _tell(self, rule: str, path: Path, message: str) -> None:
+        if self._note is not None:
+            self._note(Finding(rule, "warning", str(path), message))
+
+    def _table(self, name: str, path: Path) -> Table:
+        status = path.stat()
+        state = (str(path), status.st_size, status.st_mtime_ns)
+        inspection = self.inspections.get(state)
+        if inspection is None:
+            inspection = self._known.get(state) or _inspect(path)
+            self.inspections[state] = inspection
+            for message in inspection.notes:
+                self._tell("table-dialect", path, message)
+        return Table(
+            name=name,
+            sha256=inspection.sha256,
+            bytes=status.st_size,
+            source=path,
+            memory_bytes=inspection.memory_bytes,
+            reading_bytes=inspection.reading_bytes,
+        )
+
+
+def _inspect(path: Path) -> Inspection:
+    """Check, measure and hash one file."""
+    if path.stat().st_size == 0:
+        raise TableError(
+            "the table is empty", where=path, expected="one byte or more", found="0 bytes", fix="name another table"
+        )
+    file = TableFile(path)
+    kind = format_of(file)
+    notes = kind.check(file)
+    cost = kind.cost(file)
+    return Inspection(sha256_of_file(path), cost.frame_bytes, cost.reading_bytes, tuple(notes))
+
+
+def _package_folder(package: str, entry: str, where: str) -> Path:
+    # A dotted name would import its parent; a package's own folder is found without running any of its code.
+    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places:
+        raise TableError(
+            f"the package {package!r} is not installed",
+            where=where,
+            expected="package://PACKAGE/path with an installed package's import name",
+            found=repr(entry),
+            fix="install it, or correct the name",
+        )
+    return Path(places[0])
+
+
+def _walk(folder: Path, root: Path, entry: str, where: str, skipped: Callable[[Path], None]) -> Iterator[Path]:
+    """Every file below a folder; hidden ones are left out, and links must stay inside."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            skipped(path)
+        elif path.is_symlink():
+            try:
+                target = path.resolve(strict=True)
+            except (OSError, RuntimeError) as error:
+                raise _missing(entry, where, f"a link to nothing: {error}") from None
+            _stay_inside(target, root, entry, where)
+            if target.is_dir():
+                # Two names for one folder could also be a circle.
+                raise _unusable(path, where, "a link to a folder")
+            yield path
+        elif path.is_dir():
+            yield from _walk(path, root, entry, where, skipped)
+        else:
+            yield path
+
+
+def _regular(path: Path, entry: str, where: str) -> Path:
+    if not path.is_file():
+        raise _unusable(path, where, "something that is no regular file")
+    return path
+
+
+def _unusable(path: Path, where: str, found: str) -> TableError:
+    return TableError(
+        "a table folder holds something that cannot be shipped",
+        where=where,
+        expected="regular files and folders",
+        found=f"{found}: {path}",
+        fix="replace it by the file itself, or take it out of the folder",
+    )
+
+
+def _missing(entry: str, where: str, found: str) -> TableError:
+    return TableError(
+        f"the table {entry!r} is missing",
+        where=where,
+        expected="a file or a folder",
+        found=found,
+        fix="put it there, or correct tables in the row (names are case sensitive)",
+    )
+
+
+def _stay_inside(path: Path, root: Path, entry: str, where: str) -> None:
+    if not path.is_relative_to(root):
+        raise TableError(
+            f"the table {entry!r} leads out of its folder",
+            where=where,
+            expected=f"a path below {root}",
+            found=f"a link to {path}",
+            fix="copy the file into the tables folder",
+        )
+
+
+class _Names:
+    """The names taken so far, with case and Unicode form folded: some file systems cannot tell such names apart."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._files: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
+
+    def claim(self, name: str, entry: str) -> None:
+        """Take a name for an entry, unless it cannot be one, or a file or folder has it."""
+        if not _shippable(name):
+            raise TableError(
+                "a table has a name that cannot be shipped",
+                where=self._where,
+                expected=f"printable characters, at most {NAME_LIMIT} bytes",
+                found=repr(name)[:300],
+                fix="rename the file",
+            )
+        key = unicodedata.normalize("NFC", name).casefold()
+        above = [str(parent) for parent in PurePosixPath(key).parents][:-1]
+        clash = self._files.get(key) or self._folders.get(key) or next(filter(None, map(self._files.get, above)), None)
+        if clash is not None:
+            raise TableError(
+                "two tables would have one name",
+                where=self._where,
+                expected="a different name for each, case aside",
+                found=f"{name!r}, from {clash!r} and from {entry!r}",
+                fix="rename one of them, or name the folder that holds both",
+            )
+        self._files[key] = entry
+        for folder in above:
+            self._folders.setdefault(folder, entry)
+
+
+def _shippable(name: str) -> bool:
+    long = any(len(part.encode(errors="replace")) > NAME_LIMIT for part in name.split("/"))
+    return name.isprintable() and "\\" not in name and not long

@@ -1,0 +1,212 @@
+"""Writes a catalog's directory so that, killed at any point, it is the old one or the new one.
+
+A build works in a folder beside its target and changes places with it in one step at the end (``renameat2`` with
+``RENAME_EXCHANGE`` where the kernel has it, two renames that the next build can finish elsewhere). Tables and other
+shared files are stored once, under the sha256 of their bytes, and hard-linked into task directories; tasks that did not
+change are hard-linked from the old catalog, so not one of their bytes is written again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from builder.baked import TaskFile
+from catalog import paths
+from catalog.errors import CatalogError
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_FILE_MODE = 0o644
+_PROGRAM_MODE = 0o755
+
+
+def write_file(path: Path, content: bytes, *, executable: bool = False) -> None:
+    """Create ``path`` with ``content`` and the mode a task file has, whatever the umask."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fchmod(descriptor, _PROGRAM_MODE if executable else _FILE_MODE)
+    finally:
+        os.close(descriptor)
+
+
+class Blobs:
+    """The catalog's store of shared files; ``link`` puts one into a task directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def link(self, file: TaskFile, target: Path) -> None:
+        """Hard-link the shared file ``file`` to ``target``, storing its bytes first where they are new."""
+        blob = self._folder / (file.sha256 + (".x" if file.executable else ""))
+        try:
+            os.link(blob, target)
+        except FileNotFoundError:
+            self._store(file, blob)
+            os.link(blob, target)
+        except OSError as error:
+            if error.errno != errno.EMLINK:
+                raise
+            # A file system bounds the links to one file (65,000 on ext4): go on with a fresh copy.
+            self._store(file, blob)
+            os.link(blob, target)
+
+    def _store(self, file: TaskFile, blob: Path) -> None:
+        """Copy the bytes beside, look at their hash, and rename: a table that changed under the build is noticed."""
+        assert file.shared is not None
+        beside = blob.with_name(f"{blob.name}.{os.getpid()}.part")
+        shutil.copyfile(file.shared, beside)
+        with beside.open("rb") as copy:
+            found = hashlib.file_digest(copy, "sha256").hexdigest()
+        if found != file.sha256:
+            beside.unlink()
+            raise CatalogError(
+                "a file changed while the catalog was being built",
+                where=file.shared,
+                expected=f"sha256 {file.sha256}",
+                found=f"sha256 {found}",
+                fix="build again once nothing writes to it",
+            )
+        beside.chmod(_PROGRAM_MODE if file.executable else _FILE_MODE)
+        os.utime(beside, (0, 0))
+        beside.replace(blob)
+
+
+def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
+    """Write one task directory at ``folder``, which must not exist."""
+    folder.parent.mkdir(exist_ok=True)
+    folder.mkdir()
+    made = {""}
+    for file in files:
+        parent, _, _ = file.path.rpartition("/")
+        if parent not in made:
+            (folder / parent).mkdir(parents=True, exist_ok=True)
+            made.add(parent)
+        if file.content is None:
+            blobs.link(file, folder / file.path)
+        else:
+            write_file(folder / file.path, file.content, executable=file.executable)
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """Make ``target`` a copy of the directory ``source`` whose files are hard links to the same bytes."""
+    target.mkdir()
+    with os.scandir(source) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                link_tree(source / entry.name, target / entry.name)
+            else:
+                os.link(entry.path, target / entry.name, follow_symlinks=False)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two directories in one step; False where kernel or file system cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    swap = getattr(libc, "renameat2", None)
+    if swap is None:
+        return False
+    done = swap(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE)
+    if done == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(first))
+
+
+def _put_in_place(new: Path, target: Path, old: Path) -> None:
+    """``new`` becomes ``target``; what was there ends up at ``old`` (or at ``new``, after an exchange)."""
+    if not target.exists():
+        new.rename(target)
+    elif not _exchange(new, target):
+        target.rename(old)
+        new.rename(target)
+
+
+def _friendly(error: OSError, target: Path) -> CatalogError:
+    """What a failed write means to the person who typed the command."""
+    reasons = {
+        errno.ENOSPC: ("the disk is full", "free some space, or choose another place with --out"),
+        errno.EDQUOT: ("the disk quota is used up", "free some space, or choose another place with --out"),
+        errno.EACCES: ("no permission to write here", "choose another place with --out"),
+        errno.EPERM: ("no permission to write here", "choose another place with --out"),
+        errno.EROFS: ("the file system is read-only", "choose another place with --out"),
+        errno.ENOTDIR: ("a part of this path is a file", "choose another place with --out"),
+    }
+    message, fix = reasons.get(error.errno or 0, (f"the catalog cannot be written: {error.strerror}", "see the reason"))
+    where = error.filename if isinstance(error.filename, str) else target
+    return CatalogError(message, where=where, found=str(error), fix=f"{fix}; the catalog that was there is untouched")
+
+
+@contextmanager
+def building(target: Path) -> Iterator[Path]:
+    """A folder beside ``target`` to build in; what it holds at the end takes the place of ``target`` at once.
+
+    On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target.
+
+    Raises:
+        CatalogError: where another build is at work, or the place cannot be written (full, read-only, no permission).
+    """
+    target = target.parent.resolve() / target.name
+    new = target.with_name(f".{target.name}.building")
+    old = target.with_name(f".{target.name}.old")
+    try:
+        with _locked(target):
+            _recover(target, new, old)
+            new.mkdir()
+            try:
+                yield new
+                _put_in_place(new, target, old)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+                shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise _friendly(error, target) from error
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Hold the target's lock file; the kernel lets go of it however the process ends."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = target.with_name(f".{target.name}.lock")
+    with lock.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The holder removes the file as it ends: a lock on a removed file would keep nobody out.
+            held = lock.stat().st_ino == os.fstat(handle.fileno()).st_ino
+        except (BlockingIOError, FileNotFoundError):
+            held = False
+        if not held:
+            raise CatalogError(
+                "another build is writing this catalog", where=target, fix="wait for it to end, or choose another --out"
+            )
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _recover(target: Path, new: Path, old: Path) -> None:
+    """Finish what a killed build left: the old catalog goes back where a swap stopped half-way, leftovers go."""
+    if old.exists() and not target.exists():
+        old.rename(target)
+    if target.exists() and not (target / paths.INDEX_JSON).exists() and any(target.iterdir()):
+        raise CatalogError(
+            "this folder is not a catalog, and a build would replace it",
+            where=target,
+            expected="a new folder, an empty one, or a catalog built earlier",
+            fix="choose another place with --out",
+        )
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(new, ignore_errors=True)

@@ -1,0 +1,164 @@
+"""Verifies a catalog: runs the trials that are still owed, and writes each task's receipt as its trials end.
+
+Killed at any point, the receipts that stand are true, and the next run goes on from them. Nothing it
+started is alive when it ends: Harbor takes its boxes down, then everything that carries the run's label is swept, then
+absence is looked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from builder.verify import engine
+from builder.verify.probes import PROBES
+from builder.verify.report import VerifyReport
+from builder.verify.runs import Run, close_run, open_run, quiet_harbor
+from builder.verify.sample import Assignment, assign
+from builder.verify.work import EngineGoneError, Progress, Verification
+from catalog.errors import CatalogError
+from catalog.index import read_index, select
+
+
+@contextlib.contextmanager
+def _signals(run: Run, stop: Callable[[], object]) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C stops in order, the second in haste; yields whether there was one.
+
+    A program that a shell starts in the background inherits an ignored SIGINT, so the handlers are set, not assumed.
+    """
+    loop, seen = asyncio.get_running_loop(), [0]
+
+    def handle() -> None:
+        seen[0] += 1
+        if seen[0] == 1:
+            stop()
+        else:
+            run.hurry = True
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {}
+    with contextlib.suppress(ValueError, NotImplementedError):  # outside the main thread there are no signals
+        for number in numbers:
+            before[number] = signal.getsignal(number)
+            loop.add_signal_handler(number, handle)
+    try:
+        yield lambda: seen[0] > 0
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+def _engine_gone(group: BaseExceptionGroup[BaseException]) -> bool:
+    """Whether a group of failures is about the engine and nothing else."""
+    return group.split(EngineGoneError)[1] is None
+
+
+async def _supervise(one: Verification, run: Run, assignments: list[Assignment], faults: bool) -> None:
+    """Run it all, and tell an end before the end: interrupted, or without an engine."""
+    work = asyncio.create_task(one.all(assignments, faults))
+    with _signals(run, work.cancel) as interrupted:
+        await asyncio.wait({work})
+    one.report.interrupted = interrupted()
+    try:
+        work.result()
+    except asyncio.CancelledError:
+        one.report.interrupted = True
+    except BaseExceptionGroup as group:
+        if not one.report.interrupted and not _engine_gone(group):
+            raise _first(group) from None
+        one.report.stopped = "" if one.report.interrupted else "the container engine stopped answering"
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _known(names: Collection[str]) -> None:
+    known = [probe.name for probe in PROBES]
+    for name in names:
+        if name not in known:
+            raise CatalogError(
+                f"there is no probe {name!r}", expected=f"some of {', '.join(known)}", fix="name others, or none"
+            )
+
+
+def verify(
+    catalog: Path,
+    *,
+    sample: int | None = None,
+    full: bool = False,
+    faults: bool = False,
+    only: Collection[str] | None = None,
+    split: str | None = None,
+    jobs: int = 2,
+    prune_images: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> VerifyReport:
+    """Prove a catalog's tasks in containers.
+
+    Args:
+        catalog: a folder that ``harborwright build`` made.
+        sample: prove only so many tasks (more where it takes more to meet every table set and answer type), and let
+            the probes take turns over them; None proves every task.
+        full: every probe meets every task that is proven.
+        faults: also break box, verifier and engine under a trial, and see the right cause.
+        only: names of the probes to take, of ``builder.verify.probes.PROBES``; None takes all. A task without an
+            oracle and a nop in its receipt is not proven.
+        split: only this split (``train``, ``train:medium``); None is all.
+        jobs: trials at a time.
+        prune_images: remove the images that were built.
+        progress: told (trials done, trials in all) as it goes.
+
+    Returns:
+        The report; receipts are written as tasks end.
+
+    Raises:
+        CatalogError: where there is no index, no task to prove, or no probe of a name.
+        SandboxError: without an engine that can run trials.
+    """
+    began = time.monotonic()
+    entries = list(select(read_index(catalog), split))
+    if not entries:
+        raise CatalogError(
+            "there is no task to prove", where=catalog, found=f"split {split!r} is empty", fix="name another split"
+        )
+    _known(only or ())
+    engine.require()
+    quiet_harbor()
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network
+    folder = Path(tempfile.mkdtemp(prefix="harborwright-verify-"))
+    run = open_run(folder)
+    one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress)
+    try:
+        asyncio.run(_supervise(one, run, assign(entries, count=sample, full=full, only=only), faults))
+    finally:
+        one.report.left = engine.sweep(run.name)
+        close_run(run)
+        if prune_images:
+            engine.remove_images(run.images)
+        _tidy(folder, one.report)
+    one.report.seconds = time.monotonic() - began
+    return one.report
+
+
+def _tidy(folder: Path, report: VerifyReport) -> None:
+    """Keep the trials of failures, and nothing else."""
+    kept = {Path(failure.folder) for failure in report.failures}
+    if not kept:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    report.folder = str(folder)
+    for entry in folder.iterdir():
+        if entry not in kept:
+            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""Bakes and writes planned tasks on several processes, and gives the results back in the order of the rows.
+
+A task is handed to a worker as a value and comes back as its index entry; its bytes are written by the worker, straight
+into the folder the catalog is being built in. A row that turns out to be no fair task comes back set aside.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import batched
+from pathlib import Path
+
+from builder.answer_types import typed
+from builder.bake import bake
+from builder.lock import ImageLock
+from builder.plan import Planned, reason_of
+from builder.shared_files import SharedFiles
+from builder.sources import SetAside
+from builder.tree import Blobs, link_tree, write_task
+from catalog import paths
+from catalog.errors import RowError
+from catalog.findings import Finding
+from catalog.index import Entry
+from catalog.spec import Spec
+
+# Tasks handed over at a time: enough to hide the hand-over, few enough to share the end of the work evenly.
+_CHUNK = 24
+# Chunks in flight per worker; more would only hold more rows in memory.
+_AHEAD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A task that did not change: it is hard-linked from the old catalog, where it lies at ``path``."""
+
+    name: str
+    path: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A task to bake."""
+
+    task: Planned
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Baked:
+    """A task that was baked anew and lies in the new catalog; ``findings`` is what is doubtful about its row."""
+
+    entry: Entry
+    fingerprint: bytes
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row that is no fair task, as baking it showed (now or in the build before)."""
+
+    row: SetAside
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What every task of a build is baked with.
+
+    Attributes:
+        spec: the policies.
+        lock: the images.
+        new: the folder the catalog is being built in.
+        old: the catalog that unchanged tasks are linked from.
+    """
+
+    spec: Spec
+    lock: ImageLock
+    new: Path
+    old: Path
+
+
+class _Bench:
+    """A worker's tools: the templates are read and compiled once."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+        self._shared = SharedFiles.load()
+        self._blobs = Blobs(place.new / paths.BLOBS)
+
+    def work(self, item: Kept | Changed) -> Kept | Baked | Refused:
+        if isinstance(item, Kept):
+            (self._place.new / item.path).parent.mkdir(exist_ok=True)
+            link_tree(self._place.old / item.path, self._place.new / item.path)
+            return item
+        row, place = item.task.row, self._place
+        try:
+            row, findings = typed(row)
+            baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
+        except RowError as error:
+            return Refused(SetAside(row.task_id, row.where, reason_of(error, row)), item.fingerprint)
+        write_task(place.new / baked.entry.path, baked.files, self._blobs)
+        return Baked(baked.entry, item.fingerprint, tuple(findings))
+
+
+_bench: _Bench | None = None  # one per worker process, made by its initialiser
+
+
+def _open(place: Workplace) -> None:
+    global _bench
+    _bench = _Bench(place)
+
+
+def _work(items: tuple[Kept | Changed, ...]) -> list[Kept | Baked | Refused]:
+    assert _bench is not None
+    return [_bench.work(item) for item in items]
+
+
+def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -> Iterator[Kept | Baked | Refused]:
+    """Bring every task into the new catalog, in the order given.
+
+    Args:
+        items: the tasks; read only as fast as they are worked on.
+        place: where, and with what.
+        jobs: processes; 1 works in this one.
+    """
+    if jobs == 1:
+        bench = _Bench(place)
+        yield from map(bench.work, items)
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["builder.workers"])
+    with ProcessPoolExecutor(jobs, context, _open, (place,)) as pool:
+        waiting: deque[Future[list[Kept | Baked | Refused]]] = deque()
+        try:
+            for chunk in batched(items, _CHUNK):
+                waiting.append(pool.submit(_work, chunk))
+                if len(waiting) > jobs * _AHEAD:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

@@ -1,0 +1,3024 @@
+"""Grades one short answer against one gold answer: reward 1.0 or 0.0, never anything between.
+
+Accepts exactly one final answer, however it is dressed (blanks, quotes, Markdown, LaTeX, a code fence, JSON, "Answer:",
+a short sentence, a unit the question asks for), that equals the gold by the rules of its answer type; several values,
+spans, bounds, hedges, negations, commands, templates and orders to the grader are wrong even when the gold is in them.
+
+Standard library only, Python >= 3.9; no network, clock or locale. The same file is imported (`grade`, `check_gold`,
+`infer_answer_type`, `run_cases`) and run as a program inside a task's verifier:
+
+    python3 -I grader.py --expected expected.json --answer FILE --sentinel sentinel.json --reward-dir DIR
+
+The program writes reward.json ({"reward": 0.0 or 1.0}, the only key) and verdict.json and exits 0. When anything but
+the answer is wrong it writes no reward at all, names the cause on stderr and in verdict.json, and exits 2.
+
+Reading order: vocabulary, cleaning, undressing, what the question asks, numbers, text, dates, lists, named fields,
+the table of types, golds, cases, the program.
+"""
+
+# Older interpreters and a 60 ms start rule out pathlib and zip(strict=); tables of words read best as split strings.
+# ruff: noqa: PTH108, PTH112, PTH118, PTH123, PTH105, B905, SIM905, N818, RUF001, S105
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+import unicodedata
+from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GRADER_VERSION = "1.0.0"
+
+ANSWER_TYPES = (
+    "number",
+    "integer",
+    "percent",
+    "currency",
+    "text",
+    "category",
+    "boolean",
+    "date",
+    "list",
+    "ordered_list",
+    "set",
+    "range",
+    "none",
+    "fields",
+)
+
+MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before anything reads it
+MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
+MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
+MAX_DIGITS = 300  # digits, and size of the exponent, of one number
+LIST_TYPES = frozenset({"list", "ordered_list", "set"})
+MAX_ITEMS = 10_000
+MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
+MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
+
+EXACT = Context(prec=4 * MAX_DIGITS, traps=[InvalidOperation])  # wide enough that no difference is ever rounded
+TINY = Decimal("1e-9")  # what a derived tolerance grants two programs that print the same float
+
+
+class GoldError(ValueError):
+    """The gold cannot be graded as its type: a fault of the task, never of the answer."""
+
+
+class Grade(NamedTuple):
+    """A verdict: the reward (0.0 or 1.0), how it was reached, why in one sentence, the share of right fields."""
+
+    reward: float
+    method: str
+    reason: str
+    share: float | None = None
+
+
+class Finding(NamedTuple):
+    """What is the matter with a gold: level "refuse" (it cannot be graded) or "warn", and one plain sentence."""
+
+    level: str
+    sentence: str
+
+
+class Tolerance(NamedTuple):
+    """How far a number may be off: given (kept to the letter) or, where both are None, derived from the precision."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    decimals: int | None = None
+
+
+class Wrong(Exception):
+    """The answer is wrong, and this is why; ends a reading at any depth."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Vocabulary: closed tables of words and signs. A word of an answer counts where a table or the question explains it.
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Words that may stand around an answer without changing it.
+FRAME = frozenset(
+    """a an the this that these those it its it's they there here is was are were be been being has have had do does
+    did so thus therefore hence then which who whose what when where answer answers final result results value
+    values output total count number sum amount equals equal equal-to exactly precisely in of for on at by with as
+    per and to from i we my our get got find found finds compute computed calculate calculated calculation counted
+    counting comes came give gives gave yield yields yielded obtained overall altogether only just all out them one
+    ones each every data dataset table file column row rows record records entry entries item items unit units based
+    using after case cases time times ad ce both correct following respectively namely i.e ie follows also turns
+    rounded rounding increased increase rose rise gained gain grew growth up profit positive loss deficit decrease
+    decreased decline declined fall fell drop dropped down lost""".split()
+)
+
+# A number right after one of these is a bound or a guess, even where the question uses the same word.
+CUES_BEFORE = frozenset(
+    """than over above below under beyond within about around approximately approx roughly nearly almost circa ca close
+    near exceeds exceeded exceeding exceed until till upto not never no nor except but without excluding isn't
+    wasn't aren't unlike versus vs or between after before since from prior maximum minimum max min up""".split()
+)
+CUE_PAIRS_BEFORE = frozenset({("at", "least"), ("at", "most"), ("up", "to"), ("as", "much"), ("as", "many")})
+CUES_AFTER = frozenset("or plus odd ish something max min maximum minimum tops upwards onwards".split())
+CUE_PAIRS_AFTER = frozenset(
+    {
+        ("at", "least"),
+        ("at", "most"),
+        ("and", "more"),
+        ("and", "up"),
+        ("and", "above"),
+        ("and", "over"),
+        ("and", "below"),
+    }
+)
+
+# In text these never stand beside the one answer.
+NEGATIONS = frozenset(
+    """not no never none nor neither isn't wasn't aren't weren't doesn't didn't don't hasn't haven't can't cannot won't
+    without except excluding but or either instead rather unlike versus vs than non anything everything maybe
+    perhaps probably possibly might""".split()
+)
+NEGATED = re.compile(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
+
+LINKS = frozenset("is was are were be in by on at called named : =".split())
+VERBS = frozenset("is was are were has have had does did do with".split())
+LABEL_NOUNS = frozenset(
+    """option choice answer label category value code id name letter item number group class""".split()
+)
+BAD_LABELS = frozenset(
+    """system assistant user developer instruction instructions grader note reward prompt todo example echo
+    print""".split()
+)
+# A label that names another statistic than the question does contradicts it.
+STATISTICS = frozenset(
+    """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest
+    largest""".split()
+)
+SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
+
+# An order to the grader, wherever it stands.
+ORDERS = re.compile(
+    r"\b(?:ignore|disregard|override|bypass|forget)\b[^.\n]{0,60}\b(?:instructions?|graders?|rules?|prompt|checks?|"
+    r"previous|above|rubric)\b"
+    r"|\b(?:mark|grade|score|award|accept|treat|give|assign|consider)\b[^.\n]{0,40}\b(?:(?:as|is) (?:correct|right)|"
+    r"correct\b(?! answer)|full (?:marks|credit|score|points)|rewards?)\b"
+    r"|(?:^|[\n<\[])\s*(?:system|assistant|developer)\b\s*[:>\]]"
+    r"|\bgrader\b|\brewards?\b\s*[:=]",
+    re.IGNORECASE,
+)
+
+# A regular expression in place of an answer.
+PATTERN = re.compile(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
+
+TRUTH_HEDGES = frozenset(
+    """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
+    sometimes ?""".split()
+)
+YES = frozenset({"yes", "true", "y", "t", "1"})
+NO = frozenset({"no", "false", "n", "f", "0"})
+
+NUMBER_WORDS = dict(
+    zip(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen""".split(),
+        range(20),
+    ),
+    **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10))),
+)
+BIG_WORDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALES = {
+    "hundred": 100, "hundreds": 100, "thousand": 10**3, "thousands": 10**3, "million": 10**6, "millions": 10**6,
+    "billion": 10**9, "billions": 10**9, "trillion": 10**12, "trillions": 10**12, "k": 10**3, "mn": 10**6, "mln": 10**6,
+    "mm": 10**6, "mio": 10**6, "m": 10**6, "bn": 10**9, "bln": 10**9, "b": 10**9, "tn": 10**12, "t": 10**12,
+}  # fmt: skip
+# Scale letters that are units too: the scale is meant unless the question asks for that dimension.
+SCALE_UNITS = {"m": "length", "mm": "length", "t": "mass", "k": "temperature", "b": "data"}
+DECREASES = frozenset("loss deficit decrease decreased decline declined fall fell drop dropped down lost".split())
+VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5",
+          "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}  # fmt: skip
+
+# dimension: names of one unit separated by blanks, units by "|". The first name is the unit's own.
+UNIT_TABLE = {
+    "mass": """
+        kg kilogram kilograms kilogramme kilogrammes kilo kilos kgs | g gram grams gramme grammes gr | mg milligram
+        milligrams | µg ug mcg microgram micrograms | t tonne tonnes ton tons | lb lbs pound pounds | oz ounce
+        ounces""",
+    "length": """
+        km kilometre kilometres kilometer kilometers kms | m metre metres meter meters | cm centimetre centimetres
+        centimeter centimeters | mm millimetre millimetres millimeter millimeters | µm um micron microns micrometre
+        micrometres micrometer micrometers | nm nanometre nanometres nanometer nanometers | mi mile miles | ft foot
+        feet | inch inches | yd yard yards""",
+    "time": """
+        s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins
+        minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y""",
+    "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
+    "volume": """
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons""",
+    "speed": "knot knots kt kn",
+    "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
+    "angle": "° deg degree degrees | rad radian radians",
+    "energy": "kwh | mwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
+    "power": """
+        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
+    "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
+    "pressure": "pa pascal pascals | hpa | kpa | mpa | bar | mbar | psi | mmhg",
+    "frequency": "hz hertz | khz | mhz | ghz",
+    "data": """
+        byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
+    "points": """
+        pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points""",
+    "money": """
+        USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
+        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
+        real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
+}
+DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
+# What a question says when it asks for a quantity of that dimension without naming a unit.
+DIMENSION_HINTS = {
+    "mass": "weight mass weigh heavy heaviest load",
+    "length": "length distance height width depth long tall far altitude",
+    "time": "time duration delay long age wait tenure latency",
+    "area": "area",
+    "volume": "volume capacity",
+    "speed": "speed velocity fast",
+    "temperature": "temperature warm hot cold degrees",
+    "angle": "angle degrees",
+    "energy": "energy consumption",
+    "power": "power load",
+    "data": "size memory storage",
+    "pressure": "pressure",
+    "frequency": "frequency",
+    "electric": "voltage current",
+    "money": """
+        price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay
+        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings""",
+}
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        [
+            "january jan",
+            "february feb febr",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "\n        october oct",
+            "november nov",
+            "december dec",
+        ],
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        [
+            "monday mon",
+            "tuesday tues tue",
+            "wednesday weds wed",
+            "thursday thurs thur thu",
+            "friday fri",
+            "saturday sat",
+            "\n        sunday sun",
+        ],
+        1,
+    )
+    for name in names.split()
+}
+ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
+
+
+def _phrases(table: str) -> frozenset[str]:
+    return frozenset(phrase.strip() for phrase in table.split("|"))
+
+
+# Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
+NONE_WORDS = _phrases("""
+    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
+    no results | no answer exists | there is none | there are none | there was none | there were none |
+    there isn't any | there aren't any |
+    none exist | none exists | none of them | none found | no such | no row | no rows | no record |
+    no records | no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    """)
+ABSENCE_WORDS = frozenset(
+    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
+    isn't there one""".split()
+)
+INAPPLICABLE = _phrases("""
+    not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
+    it does not apply | it doesn't apply | not covered | it is not applicable | it's not applicable |
+    it is not covered | is not applicable | non applicable
+    """)
+
+
+def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
+    """Every written form of a unit to the units it may mean, and each unit to its dimension."""
+    forms: dict[str, set[str]] = {}
+    dimensions: dict[str, str] = {}
+    for dimension, row in UNIT_TABLE.items():
+        for names in row.split("|"):
+            own = names.split()[0]
+            unit = f"{dimension}:{own}"
+            dimensions[unit] = dimension
+            for name in names.split():
+                forms.setdefault(name.lower(), set()).add(unit)
+    forms["pound"] = forms["pounds"] = {"mass:lb", "money:GBP"}
+    dollars = {f"money:{code}" for code in DOLLARS}
+    for name in ("$", "dollar", "dollars", "bucks"):
+        forms[name] = dollars
+    return {form: frozenset(units) for form, units in forms.items()}, dimensions
+
+
+UNITS, DIMENSIONS = _unit_index()
+SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
+# Units that differ only in the case of their letters.
+CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
+               "Mg": "mass:megagram", "Gb": "data:gigabit", "MV": "electric:megavolt", "mPa": "pressure:millipascal",
+               "Kb": "data:kilobit", "mHz": "frequency:millihertz"}  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Cleaning: bytes to text of one Unicode form, or a refusal.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+TRANSLATION = {
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None),  # invisible
+    **dict.fromkeys(map(ord, _BLANKS), " "),
+    **dict.fromkeys(map(ord, "\u2028\u2029\u0085"), "\n"),
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-"),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
+    ord("\u00b4"): "'",
+}
+BLANK_RUN = re.compile(r"[ \t]{3,}")
+BLANK_LINES = re.compile(r"\n(?:[ \t]{0,2}\n)+")
+HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
+OUTER = " \t\n.,;:!\"'"
+
+
+def clean(answer: str | bytes) -> str:
+    """The answer as text: NFC, one kind of blank, dash and quote. Raises Wrong for what no honest answer holds."""
+    if len(answer) > MAX_ANSWER:
+        raise Wrong(f"The answer is longer than {MAX_ANSWER} characters.")
+    if isinstance(answer, bytes):
+        try:
+            answer = answer.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Wrong("The answer is not UTF-8 text.") from None
+    text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
+    if HOSTILE.search(text):
+        raise Wrong("The answer holds control characters.")
+    text = BLANK_LINES.sub("\n\n", BLANK_RUN.sub("  ", text))  # no later pattern meets a long run of blanks
+    return unicodedata.normalize("NFC", text)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Undressing: fences, marks, quotes, LaTeX, and the sentence that declares the final answer.
+# ---------------------------------------------------------------------------------------------------------------------
+
+WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
+LANGUAGE = re.compile(r"[\w+.-]*[ ]*\Z")
+STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
+TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
+LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
+LEADING_MARK = re.compile(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+MARK = re.compile(
+    r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
+    r"(?:is\s*:|is\b|are\b|was\b|[:=]|-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
+    re.IGNORECASE,
+)
+SENTENCE_END = re.compile(r"[.!?](?:\*\*|__)?\s+")
+CONNECTIVES = frozenset("so thus therefore hence and ok then finally so, the my our here is".split())
+
+
+def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> int:
+    """Where the bracket opened just before `start` closes, or -1."""
+    depth = 1
+    for position in range(start, len(text)):
+        depth += (text[position] == opening) - (text[position] == closing)
+        if depth == 0:
+            return position
+    return -1
+
+
+def _peel_once(text: str) -> str:
+    text = text.strip(" \t\n")
+    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
+        language, newline, body = text[3:-3].partition("\n")
+        return body if newline and LANGUAGE.match(language) else text[3:-3]
+    match = TAGGED.match(text)
+    if match and f"<{match[1]}>" not in match[2]:
+        return match[2]
+    match = LATEX_WRAPPER.match(text)
+    if match and _closing(text, match.end()) == len(text) - 1:
+        return text[match.end() : -1]
+    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+        if text.startswith(opening) and text.endswith(closing) and text.count(opening) == 1:
+            return text[2:-2]
+    for mark in WRAPPERS:
+        inner = text[len(mark) : -len(mark)]
+        if len(text) > 2 * len(mark) and text == mark + inner + mark and mark not in inner:
+            return inner
+    return LEADING_MARK.sub("", text)
+
+
+def peel(text: str) -> str:
+    """The text without the dressing around the whole of it (bounded: ten layers)."""
+    text = STRUCK.sub(" ", text)
+    for _ in range(10):
+        peeled = _peel_once(text)
+        if peeled == text:
+            break
+        text = peeled
+    return text
+
+
+def _unbox(text: str) -> str:
+    """Every \\boxed{x} in a longer text becomes an "answer: x" of its own; two different boxes are two answers."""
+    found: list[str] = []
+    pieces: list[str] = []
+    position = 0
+    for match in re.finditer(r"\\boxed\s*\{", text):
+        end = _closing(text, match.end())
+        if end < 0:
+            break
+        if match.start() < position:
+            continue
+        found.append(text[match.end() : end].strip())
+        pieces += [text[position : match.start()], found[-1]]
+        position = end + 1
+        if len(found) > 8:
+            break
+    if len({fold(item) for item in found}) > 1:
+        raise Wrong("Several different boxed answers are given.")
+    return "".join([*pieces, text[position:]])
+
+
+def _sentence_start(text: str, position: int) -> int:
+    """Where the sentence or line around `position` begins."""
+    line = text.rfind("\n", 0, position) + 1
+    ends = [line + match.end() for match in SENTENCE_END.finditer(text[line:position])]
+    return ends[-1] if ends else line
+
+
+def declared(text: str) -> str:
+    """The sentence that states the final answer; what stands before it is working, which may be short.
+
+    Raises Wrong where two declarations differ, where the working is long, and where nothing is declared after all.
+    """
+    boxed = "\\boxed" in text
+    text = _unbox(text) if boxed else text
+    marks = list(MARK.finditer(text))
+    if not marks:
+        lines = [line for line in text.split("\n") if line.strip()]
+        if boxed and len(lines) > 1 and len(text) <= MAX_WORKING:
+            return _last_sentence(lines[-1])
+        return _last_sentence(text) if boxed else text
+    if len(marks) > 8:
+        raise Wrong("The answer declares many answers.")
+    starts = [_sentence_start(text, mark.start()) for mark in marks]
+    if starts[-1] > MAX_WORKING:
+        raise Wrong("The declared answer stands behind more working than a short answer has.")
+    tails = []
+    for mark, stop in zip(marks, [*starts[1:], len(text)]):
+        tails.append(text[mark.end() : max(stop, mark.end())])
+    if len({fold(peel(tail)) for tail in tails}) > 1:
+        raise Wrong("Several different answers are declared.")
+    head = text[starts[-1] : marks[-1].start()]
+    words = re.findall(r"[\w'\"{}@\[(<>|$]+", head.casefold())
+    if all(word in CONNECTIVES for word in words):
+        return tails[-1]
+    return text[starts[-1] :]
+
+
+def _last_sentence(text: str) -> str:
+    return text[_sentence_start(text, len(text.rstrip())) :]
+
+
+def undress(text: str, ctx: Question) -> str:
+    """From a clean answer to the one statement in it, without markup."""
+    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
+        raise Wrong("The answer is longer than a short answer with its working.")
+    match = ORDERS.search(text)
+    if match and match[0].strip().casefold() not in ctx.known_text:
+        raise Wrong("The answer gives the grader an order.")
+    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
+        raise Wrong("The answer is a pattern.")
+    text = peel(text)
+    for _ in range(3):
+        inner = peel(declared(text))
+        if inner == text:
+            break
+        text = inner
+    if not text.strip(OUTER + "*_`"):
+        raise Wrong("The answer is empty.")
+    return text
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the question asks: its words, numbers, unit, scale and whether it asks for a rate.
+# ---------------------------------------------------------------------------------------------------------------------
+
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\w+")
+QUESTION_SCALE = re.compile(
+    r"\b(?:in|how many|as|of)\s+(?:us\s+|usd\s+|eur\s+|[$€£]\s*|the\s+)*"
+    r"(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
+    r"|[(\[](?:in\s+)?(?:us)?[$€£]?\s*(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
+    r"|\b(?:in|as)\s+(?:usd|eur|gbp|dollar|euro)s?\s+(thousands?|millions?|billions?|trillions?)\b"
+    r"|(?:\b(?:in|as)\s+|\()[$€£](k|m|mn|bn)\b",
+)
+RATE = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
+NOT_A_RATE = re.compile(
+    r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b"
+)
+PERCENT_FIXED = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
+PERCENT_DEMANDED = re.compile(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
+FRACTION_FIXED = re.compile(
+    r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b"
+)
+LOSSES = re.compile(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
+ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
+
+
+def stem(word: str) -> str:
+    """A word without the endings that number, tense and comparison give it."""
+    word = word.casefold()
+    for ending in ("'s", "ings", "ing", "ers", "er", "ies", "ied", "ed", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+class Question:
+    """What a question and its gold let an answer say. Built once per grade."""
+
+    def __init__(self, question: str, gold: str, answer_type: str) -> None:
+        self.text = question.translate(TRANSLATION)
+        self.folded = unicodedata.normalize("NFC", self.text).casefold()
+        self.answer_type = answer_type
+        self.gold = gold
+        self.known_text = self.folded + "\n" + gold.casefold()
+        self.words = WORD.findall(self.folded.replace("_", " "))
+        self.raw_words = set(self.words)
+        self.stems = {stem(word) for word in self.words}
+        self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
+        self.numbers = {
+            number
+            for blob in re.findall(r"\d(?:[\d.,]*\d)?", self.folded)
+            for number in [read_decimal(blob)]
+            if number is not None
+        }
+        self.units = _asked_units(self.text)
+        self.periods = {
+            unit
+            for word in re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded)
+            for unit in UNITS.get(word, ())
+        }
+        if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
+            money = answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
+            self.units -= {"mass:lb" if money else "money:GBP"}
+        match = QUESTION_SCALE.search(self.folded)
+        word = next((group for group in match.groups() if group), "") if match else ""
+        self.scale = Decimal(SCALES.get(word, 1))
+        self.points = "percentage point" in self.folded or "basis point" in self.folded
+        rate_text = NOT_A_RATE.sub(" ", self.folded)
+        self.rate = not self.points and (answer_type == "percent" or bool(RATE.search(rate_text)))
+        how_many = "how many" in self.folded
+        self.rate = self.rate and not (how_many and not PERCENT_FIXED.search(self.folded))
+        self.counts = answer_type == "integer" and not self.units
+        self.bullets = answer_type == "integer" and how_many
+
+    def explains(self, word: str) -> bool:
+        """Whether a word of an answer comes from the question or is a word any sentence may hold."""
+        if word in FRAME or word in self.raw_words:
+            return True
+        parts = [part for part in word.split("_") if part]
+        return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
+
+    def asked_for(self) -> tuple[set[str], list[list[str]]]:
+        """The nouns after "which" or "what" (postal, code), and what may follow them (has the most orders)."""
+        tokens = _tokens_of(self.text)
+        nouns: set[str] = set()
+        clauses: list[list[str]] = []
+        for at, token in enumerate(tokens):
+            if token not in ("which", "what", "who"):
+                continue
+            if token == "who":
+                clauses.append(_clause(tokens[at + 1 :]))
+                continue
+            if tokens[at + 1 : at + 2] in (["is"], ["was"]):
+                clause = " ".join(tokens[at + 2 :]) + " ? "
+                nouns.update(re.split(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ", clause)[0].split()[-1:])
+            for step in range(1, min(4, len(tokens) - at)):
+                word = tokens[at + step]
+                if word in VERBS or word in FRAME or not word[0].isalnum():
+                    break
+                nouns.add(word)
+                clauses.append(_clause(tokens[at + step + 1 :]))
+        return nouns, clauses
+
+
+@lru_cache(maxsize=256)
+def question_of(question: str, gold: str, answer_type: str) -> Question:
+    """The same question read once, however many answers to it are graded in a row (never changed after it is made)."""
+    return Question(question, gold, answer_type)
+
+
+def _clause(tokens: list[str]) -> list[str]:
+    """The tokens up to the next mark that ends a clause."""
+    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token == "or"), len(tokens))
+    return tokens[:stop]
+
+
+def units_of(key: str) -> frozenset[str]:
+    """The units a written form may mean; `a/b` is made of its parts."""
+    key = SPEEDS.get(key, key)
+    if key in UNITS or key.count("/") != 1:
+        return UNITS.get(key, frozenset())
+    above, below = key.split("/")
+    return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
+
+
+def _unit_key(text: str) -> str:
+    return text.replace("²", "2").replace("³", "3").replace("^", "").replace("·", "*").strip(".").lower()
+
+
+def _asked_units(text: str) -> frozenset[str]:
+    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
+
+    Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
+    """
+    spaced = re.sub(r"(?<=[^\W_])_(?=[^\W_])", " _ ", text)
+    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", spaced)
+    found: set[str] = set()
+    for position, token in enumerate(tokens):
+        key = _unit_key(token)
+        before = tokens[position - 1].lower() if position else ""
+        units = units_of(key)
+        if not units or before[:1].isdigit() or before == "per":
+            continue
+        if (
+            key.isalpha()
+            and len(key) <= 3
+            and before not in ("in", "(", "[", "_")
+            and key not in ("usd", "eur", "gbp", "kwh")
+        ):
+            continue
+        if units == UNITS["dollars"]:
+            units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
+        following = [_unit_key(part) for part in tokens[position + 1 : position + 3]]
+        if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
+            money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
+            units = frozenset(f"{first}/{second}" for first in units for second in UNITS[following[1]]) | money
+        found |= units | {unit.split("/")[0] for unit in units if unit.startswith("money:")}
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Numbers: exact decimals read from tokens, with sign, percent, scale and unit.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Quantity(NamedTuple):
+    """A number as written: its value, whether a percent sign, a scale word or a unit stood beside it."""
+
+    value: Decimal
+    percent: bool = False
+    scaled: bool = False
+    units: frozenset[str] = frozenset()
+    money: bool = False
+    special: str = ""  # nan, inf, -inf or none
+
+
+class Token(NamedTuple):
+    kind: str  # num, word or sym
+    text: str
+    start: int
+    end: int
+    value: Decimal | None = None
+
+
+SPECIALS = {
+    **dict.fromkeys(["nan", "not a number", "float('nan')", "np.nan", "math.nan"], "nan"),
+    **dict.fromkeys(["inf", "+inf", "infinity", "+infinity", "positive infinity", "infinite", "∞", "+∞"], "inf"),
+    **dict.fromkeys(["float('inf')", "np.inf", "math.inf", "\\infty", "+\\infty"], "inf"),
+    **dict.fromkeys(["-inf", "-infinity", "negative infinity", "minus infinity", "-∞", "-\\infty"], "-inf"),
+    **dict.fromkeys(["none", "null"], "none"),
+}
+
+TOKEN = re.compile(
+    r"(?P<frac>\\[dt]?frac\s*\{\s*-?[\d.,]{1,40}\s*\}\s*\{\s*[\d.,]{1,40}\s*\})"
+    r"|(?P<num>(?:\d(?:\d|[.,'_](?=\d)|[ ](?=\d{3}(?!\d)))*|\.\d+)\.?(?:[eE][+-]?\d+(?!\w))?"
+    r"(?:\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[+-]?\d+\s*[})]?)?)"
+    r"|(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
+    r"|(?P<word>[^\W\d_][\w]*(?:'[^\W\d_]+)?)"
+    r"|(?P<sym>\S)"
+)
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+INLINE_MATH = re.compile(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
+TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
+_POWER = r"[²³]?(?:\^?\d(?!\d))?"
+UNIT_TEXT = re.compile(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
+GROUPED = re.compile(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
+PLACES = re.compile(
+    r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
+    r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
+    r"(?:decimals?(?:\s+places?)?|d\.?p\.?|digits?|significant\s+(?:figures?|digits?)|s\.?f\.?))\s*\)?",
+    re.IGNORECASE,
+)
+_SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
+ARITHMETIC = re.compile(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
+LABEL = re.compile(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
+FIELD = re.compile(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
+
+
+def read_decimal(blob: str) -> Decimal | None:
+    """The one value of digits with group and decimal marks, or None where there is none or more than one reading.
+
+    A comma before exactly three digits groups ("1,234"), a single dot never does ("1.234"); with two kinds of mark the
+    last is the decimal mark.
+    """
+    if len(blob) > MAX_DIGITS:
+        return None
+    marks = [char for char in blob if not char.isdigit()]
+    if not marks:
+        return Decimal(blob)
+    kinds = sorted(set(marks), key=blob.rindex)
+    if kinds == ["."] and len(marks) == 1:
+        return Decimal(blob.rstrip("."))
+    if kinds == [","] and len(marks) == 1 and (not GROUPED.match(blob) or blob.startswith("0")):
+        return Decimal(blob.replace(",", ".")) if re.match(r"\d+,\d+\Z", blob) else None
+    if len(kinds) == 1:
+        return None if kinds == ["."] and len(marks) == 1 else _ungroup(blob)
+    if len(kinds) == 2 and marks.count(kinds[1]) == 1 and kinds[1] in ".,":
+        whole, _, part = blob.rpartition(kinds[1])
+        value = _ungroup(whole)
+        return None if value is None else Decimal(f"{value}.{part}")
+    return None
+
+
+def _ungroup(blob: str) -> Decimal | None:
+    match = GROUPED.match(blob)
+    return Decimal(blob.replace(match[1], "")) if match else None
+
+
+def _power(mantissa: Decimal, exponent: str) -> Decimal | None:
+    power = int(exponent) if len(exponent) < 8 else 10**6
+    return mantissa.scaleb(power, EXACT) if abs(power) <= MAX_DIGITS else None
+
+
+def _token_values(match: re.Match[str]) -> list[Decimal | None]:
+    """The values one number token stands for: one, or several where blanks do not group it."""
+    text = match.group()
+    if match.lastgroup == "vulgar":
+        above, below = VULGAR[text].split("/")
+        return [EXACT.divide(Decimal(above), Decimal(below))]
+    if match.lastgroup == "frac":
+        above, below = re.findall(r"\{\s*(-?[\d.,]+)\s*\}", text)
+        return [_divide(read_decimal(above.lstrip("-")), read_decimal(below), above.startswith("-"))]
+    parts = re.split(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*", text)
+    value = read_decimal(parts[0].rstrip("."))
+    if value is None and " " in parts[0] and len(parts) == 1:
+        return [read_decimal(piece) for piece in parts[0].rstrip(".").split(" ")]
+    for exponent in parts[1:]:
+        value = None if value is None else _power(value, exponent.strip("}) "))
+    return [value]
+
+
+def _divide(above: Decimal | None, below: Decimal | None, negative: bool = False) -> Decimal | None:
+    if above is None or not below:
+        return None
+    quotient = Context(prec=50).divide(above, below)
+    return -quotient if negative else quotient
+
+
+def scan(text: str) -> list[Token]:
+    """Numbers, words and signs in the order they stand; Raises Wrong for digits with no single reading."""
+    tokens: list[Token] = []
+    for match in TOKEN.finditer(text):
+        kind = match.lastgroup or "sym"
+        if kind in ("word", "sym"):
+            tokens.append(Token(kind, match.group(), match.start(), match.end()))
+            continue
+        for value in _token_values(match):
+            if value is None:
+                raise Wrong(f"{_show(match.group())} has no single reading as a number.")
+            tokens.append(Token("num", match.group(), match.start(), match.end(), value))
+    return _join_fractions(tokens)
+
+
+def _join_fractions(tokens: list[Token]) -> list[Token]:
+    """`1/2` and `1 ½` become one number each; `1/2/3` stays what it is."""
+    joined: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        after = tokens[position + 1 : position + 4]
+        slashes = [part.text for part in after if part.kind == "sym"]
+        whole = token.kind == "num" and len(after) >= 2 and after[0].text == "/" and after[1].kind == "num"
+        if whole and slashes.count("/") == 1 and not (joined and joined[-1].text == "/"):
+            value = _divide(token.value, after[1].value)
+            if value is None:
+                raise Wrong("The fraction divides by zero.")
+            token = Token("num", token.text + "/" + after[1].text, token.start, after[1].end, value)
+            position += 2
+        previous = joined[-1] if joined else None
+        mixed = "/" in token.text or token.text in VULGAR
+        if (
+            token.kind == "num" and previous and previous.kind == "num" and mixed and token.value is not None
+            and previous.value is not None and previous.text.isdigit() and abs(token.value) < 1
+        ):  # fmt: skip
+            token = Token("num", "", previous.start, token.end, previous.value + token.value)
+            joined.pop()
+        joined.append(token)
+        position += 1
+    return joined
+
+
+def read_number_words(words: Sequence[str]) -> Decimal | None:
+    """The value of "forty-two", "two thousand and nineteen", "four point two million"; None when it is no number."""
+    total = group = Decimal(0)
+    seen = False
+    last = ""
+    for position, word in enumerate(words):
+        if word in NUMBER_WORDS:
+            small = NUMBER_WORDS[word]
+            if last in NUMBER_WORDS and not (NUMBER_WORDS[last] >= 20 and 0 < small < 10):
+                return None
+            group += small
+        elif word == "hundred":
+            group = (group or Decimal(1)) * 100
+        elif word == "dozen" and len(words) - position == 1:
+            group = (group or Decimal(1)) * 12
+        elif word in BIG_WORDS:
+            total += (group or Decimal(1)) * BIG_WORDS[word]
+            group = Decimal(0)
+        elif word == "point":
+            return _spoken_decimal(total + group, words[position + 1 :]) if seen else None
+        elif word == "and" and seen and position + 1 < len(words):
+            continue
+        else:
+            return None
+        seen, last = True, word
+    return total + group if seen else None
+
+
+def _spoken_decimal(whole: Decimal, words: Sequence[str]) -> Decimal | None:
+    digits = "".join(str(NUMBER_WORDS[word]) for word in words if NUMBER_WORDS.get(word, 10) < 10)
+    rest = [word for word in words if NUMBER_WORDS.get(word, 10) >= 10]
+    if not digits or any(word not in BIG_WORDS for word in rest) or len(rest) > 1:
+        return None
+    return Decimal(f"{whole}.{digits}") * (BIG_WORDS[rest[0]] if rest else 1)
+
+
+def _words_to_numbers(tokens: list[Token]) -> list[Token]:
+    """Number words become numbers where no digits stand; "one" alone in a longer run of words stays a word."""
+    if any(token.kind == "num" for token in tokens):
+        return tokens
+    spoken = {*NUMBER_WORDS, *BIG_WORDS, "hundred", "dozen", "point"}
+    result: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        stop = position
+        while stop < len(tokens) and (
+            tokens[stop].text.casefold() in spoken or (stop > position and tokens[stop].text.casefold() in ("and", "-"))
+        ):
+            stop += 1
+        while stop > position and tokens[stop - 1].text.casefold() in ("and", "-"):
+            stop -= 1
+        words = [token.text.casefold() for token in tokens[position:stop] if token.text != "-"]
+        value = read_number_words(words) if words else None
+        if value is None:
+            result.append(tokens[position])
+            position += 1
+        else:
+            result.append(Token("num", " ".join(words), tokens[position].start, tokens[stop - 1].end, value))
+            position = stop
+    return result
+
+
+class Reader:
+    """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
+
+    def __init__(self, text: str, ctx: Question) -> None:
+        text = INLINE_MATH.sub(r"\1", text)
+        self.text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
+        self.ctx = ctx
+        self.tokens = _words_to_numbers(scan(self.text))
+        self.used: set[int] = set()
+        self.found: list[tuple[int, Quantity]] = []
+        for position, token in enumerate(self.tokens):
+            if token.kind == "num" and position not in self.used:
+                self.found.append((position, self._quantity(position)))
+
+    def _word(self, position: int) -> str:
+        return self.tokens[position].text.casefold() if 0 <= position < len(self.tokens) else ""
+
+    def _quantity(self, position: int) -> Quantity:
+        self.used.add(position)
+        value = self.tokens[position].value or Decimal(0)
+        negative, units, first = self._left(position)
+        percent, scale, right, last = self._right(position)
+        money = any(DIMENSIONS.get(unit) == "money" for unit in units | right)
+        if units and right and not (units & right):
+            raise Wrong("Two different units are named.")
+        opened, closed = self._word(first - 1) == "(", self._word(last + 1) == ")"
+        if opened and closed and not percent and self._accounting(money):
+            if negative:
+                raise Wrong("A minus sign inside accounting parentheses has no single reading.")
+            negative = True
+        if self._says_decrease(first):
+            if negative:
+                raise Wrong("A decrease by a negative amount has no single reading.")
+            negative = True
+        value = EXACT.multiply(value, Decimal(scale or 1))
+        return Quantity(-value if negative else value, percent, bool(scale), (units & right) or units or right, money)
+
+    def _accounting(self, money: bool) -> bool:
+        return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
+
+    def _says_decrease(self, first: int) -> bool:
+        """Whether words in front of the number ("a loss of", "fell by") make it negative; the question's own do not."""
+        before = [self._word(at) for at in range(max(0, first - 4), first)]
+        losses_negative = re.search(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b", self.ctx.folded)
+        for word in before:
+            if word in DECREASES:
+                asked = stem(word) in self.ctx.stems
+                return not asked or bool(losses_negative and losses_negative[1] == word)
+        return False
+
+    def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
+        """Sign and currency before a number, and where they begin."""
+        negative, units, at = False, frozenset[str](), position - 1
+        signed = False
+        for _ in range(6):
+            word = self._word(at)
+            touching = at >= 0 and self.tokens[at].end == self.tokens[at + 1].start
+            if word in ("-", "+") and not signed and (touching or at == 0) and not self._glued(at):
+                negative, signed = word == "-", True
+            elif word in ("minus", "negative", "plus") and not signed:
+                negative, signed = word != "plus", True
+            elif word in ("$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₪") and not units:
+                prefix = self._word(at - 1)
+                joined = prefix + word if at and self.tokens[at - 1].end == self.tokens[at].start else word
+                units = UNITS.get(joined, UNITS[word])
+                if joined != word and joined in UNITS:
+                    self.used.add(at)
+                    at -= 1
+            elif len(word) == 3 and word in UNITS and not units and self._is_money(word):
+                units = UNITS[word]
+            elif word == "\\":
+                pass
+            elif word == "(" and not signed and self._word(at - 1) in ("$", "€", "£") and self._word(at) == "(":
+                break
+            else:
+                break
+            self.used.add(at)
+            at -= 1
+        return negative, units, at + 1
+
+    def _glued(self, at: int) -> bool:
+        """Whether a dash is joined to what stands before it, as in 40-45 or covid-19."""
+        return at > 0 and self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
+
+    def _is_money(self, word: str) -> bool:
+        return any(DIMENSIONS.get(unit) == "money" for unit in UNITS.get(word, ()))
+
+    def _right(self, position: int) -> tuple[bool, int, frozenset[str], int]:
+        """Percent sign, scale word and unit after a number, and the last token they take."""
+        percent, scale, units, at = False, 0, frozenset[str](), position + 1
+        for _ in range(6):
+            word = self._word(at)
+            if not word:
+                break
+            attached = self.tokens[at].start == self.tokens[at - 1].end
+            if word == "\\" and self._word(at + 1) in ("%", "$"):
+                self.used.add(at)
+                at += 1
+                continue
+            taken = self._take_percent(at) if not percent and not units else 0
+            if taken == 2:
+                units = UNITS["pp"]
+            percent = percent or taken == 1
+            if not taken and not scale and self._is_scale(at, attached):
+                scale, taken = SCALES[word], 1
+            if not taken and word == "/" and (units or self.tokens[position - 1].text in "$€£") and position:
+                taken = self._take_period(at)
+            if not taken and not units and not percent:
+                units, taken = self._take_unit(at)
+            if not taken:
+                if attached and self.tokens[at].kind == "word":
+                    raise Wrong(f"{_show(self.tokens[at].text)} after the number is no unit that was asked for.")
+                break
+            while self.tokens[at].start < self._end_of_take:
+                self.used.add(at)
+                at += 1
+                if at >= len(self.tokens):
+                    break
+        return percent, scale, units, at - 1
+
+    def _take_period(self, at: int) -> int:
+        """The "/month" behind an amount, where the question says "per month"."""
+        word = self._word(at + 1)
+        said = re.search(rf"\b(?:per|an?|each|every)\s+{re.escape(word)}\b", self.ctx.folded) if word else None
+        if not said and not UNITS.get(word, frozenset()) & self.ctx.periods:
+            return 0
+        self._end_of_take = self.tokens[at + 1].end
+        return 1
+
+    def _take_percent(self, at: int) -> int:
+        """1 for a percent sign or word, 2 for percentage points, 0 for neither."""
+        words = [self._word(at + step) for step in range(3)]
+        self._end_of_take = self.tokens[at].end
+        if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
+            length = 2 if words[0] == "per" else 1
+            rest = [self._word(at + length), self._word(at + length + 1)]
+            points = (
+                1 if rest[0] in ("point", "points") else 2 if rest[0] == "-" and rest[1] in ("point", "points") else 0
+            )
+            self._end_of_take = self.tokens[at + length - 1 + points].end
+            return 2 if points else 1
+        if words[0] == "percentage" and words[1] in ("point", "points"):
+            self._end_of_take = self.tokens[at + 1].end
+            return 2
+        return 0
+
+    def _is_scale(self, at: int, attached: bool) -> bool:
+        written, word = self.tokens[at].text, self._word(at)
+        if word not in SCALES or self._word(at + 1) == "/":
+            return False
+        self._end_of_take = self.tokens[at].end
+        if len(word) > 2:
+            return True
+        dimension = SCALE_UNITS.get(word, "")
+        if dimension and any(DIMENSIONS.get(unit) == dimension for unit in self.ctx.units):
+            return False
+        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
+        return written in ("k", "K", "M", "B", "bn", "Bn", "BN", "mn", "mln") or (
+            moneyed and (attached or written.isupper())
+        )
+
+    def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
+        """The unit written at a token and 1, or nothing and 0; two words ("percentage points", "US dollars") first."""
+        start = self.tokens[at].start
+        first, second, third = (self._word(at + step) for step in range(3))
+        self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if f"{first}-{second}" in UNITS:
+            return UNITS[f"{first}-{second}"], 1
+        if first in ("us", "american") and second in ("dollar", "dollars", "$"):
+            return frozenset({"money:USD"}), 1
+        if first in ("degree", "degrees", "°") and second in ("celsius", "fahrenheit", "c", "f"):
+            return frozenset(unit for unit in UNITS[second] if unit.startswith("temperature:")), 1
+        per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
+        if per:
+            self._end_of_take = self.tokens[at + 2].end
+            return per, 1
+        match = UNIT_TEXT.match(self.text, start)
+        source = match[1] if match else self.tokens[at].text
+        self._end_of_take = start + len(source)
+        return self._named_unit(source)
+
+    def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
+        key = _unit_key(source)
+        if source in CASED_UNITS and source not in self.ctx.text:
+            return frozenset({CASED_UNITS[source]}), 1
+        if key in self.ctx.literals and key not in FRAME:
+            return units_of(key) or frozenset({f"question:{key}"}), 1
+        if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
+            return units_of(key), 1
+        if any(mark in source for mark in "/^²³"):
+            raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
+        return frozenset(), 0
+
+    def single(self) -> Quantity:
+        """The one quantity stated, once the numbers that come from the question are set aside. Raises Wrong."""
+        for position, quantity in self.found:
+            self._check_cues(position, quantity)
+        candidates = [
+            (at, item) for at, item in self.found if not (abs(item.value) in self.ctx.numbers and not item.percent)
+        ]
+        chosen = candidates or self.found
+        if not chosen:
+            raise Wrong("The answer states no number.")
+        if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
+            raise Wrong("The answer states several numbers.")
+        if len(chosen) > 2 or (len(chosen) == 2 and chosen[1][0] == chosen[0][0] + 1):
+            raise Wrong("The answer repeats its number.")
+        self._check_leftovers()
+        quantity = chosen[0][1]
+        agree_on_unit(quantity, self.ctx)
+        return quantity
+
+    def _same_rate(self, chosen: list[tuple[int, Quantity]]) -> bool:
+        values = {item.value / 100 if item.percent else item.value for _, item in chosen}
+        return self.ctx.rate and len(values) == 1
+
+    def _check_cues(self, position: int, quantity: Quantity) -> None:
+        """Refuses a bound, hedge or negation right beside a number that is not the question's own."""
+        if abs(quantity.value) in self.ctx.numbers and len(self.found) > 1:
+            return
+        before: list[str] = []
+        at = position - 1
+        while at >= 0 and len(before) < 3:
+            token = self.tokens[at]
+            if at not in self.used or token.kind != "sym":
+                if token.kind != "word":
+                    break
+                before.append(token.text.casefold())
+            at -= 1
+        near = before[:2]
+        pairs = set(zip(before[1:], before))
+        if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
+            raise Wrong("The number is a bound, a guess or negated, not a stated value.")
+        at = position + 1
+        while at in self.used:
+            at += 1
+        pair = (self._word(at), self._word(at + 1))
+        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
+            raise Wrong("The number is a bound or one of several, not a stated value.")
+
+    def _asked_extreme(self, before: list[str]) -> bool:
+        """ "The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
+        extremes = {"maximum", "minimum", "max", "min", "up"}
+        cues = [word for word in before[:2] if word in CUES_BEFORE]
+        return all(word in extremes and self.ctx.explains(word) for word in cues)
+
+    def _check_leftovers(self) -> None:
+        for position, token in enumerate(self.tokens):
+            if position in self.used or token.kind == "num":
+                continue
+            word = token.text.casefold()
+            if token.kind == "sym" and word not in ".,:;=()!*`\"'—-[]":
+                raise Wrong(f"The sign {_show(token.text)} does not belong to one stated number.")
+            if token.kind == "sym" and word == "-" and not self._dash_is_pause(position):
+                raise Wrong("The answer is a span or a calculation, not one number.")
+            if token.kind == "sym" and word == "[" and position:
+                raise Wrong("The answer calls or indexes something, it does not state a number.")
+            if token.kind == "sym" and word == "(" and position and self._call(position):
+                raise Wrong("The answer is code, not a number.")
+            if token.kind == "word" and not self.ctx.explains(word) and not self._spells_the_number(position):
+                raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
+
+    def _spells_the_number(self, position: int) -> bool:
+        """Whether a word belongs to "(forty-two)" behind a 42."""
+        spoken = [
+            token.text.casefold()
+            for at, token in enumerate(self.tokens)
+            if at not in self.used and token.kind == "word"
+        ]
+        words = [word for word in spoken if word in NUMBER_WORDS or word in BIG_WORDS or word == "hundred"]
+        return self._word(position) in words and read_number_words(words) in {item.value for _, item in self.found}
+
+    def _dash_is_pause(self, position: int) -> bool:
+        token = self.tokens[position]
+        neighbours = self.tokens[max(0, position - 1) : position + 2]
+        if position == 0:
+            return True
+        if neighbours[0].kind == "num" and neighbours[-1].kind == "num":
+            return False
+        return not (neighbours[0].kind == "num" and neighbours[0].end == token.start and neighbours[-1].kind != "word")
+
+    def _call(self, position: int) -> bool:
+        before = self.tokens[position - 1]
+        return before.kind == "word" and before.end == self.tokens[position].start
+
+
+def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
+    """Refuses a unit, currency or percent sign that the question does not ask for."""
+    if quantity.percent and not ctx.rate:
+        raise Wrong("A percentage is stated where no rate was asked for.")
+    units = quantity.units
+    if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
+        return
+    if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
+        return
+    dimensions = {DIMENSIONS.get(unit, unit.split(":")[0] if "/" not in unit else "speed") for unit in units}
+    hinted = any(
+        hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
+    )
+    money = "money" in dimensions and ctx.answer_type == "currency"
+    points = "points" in dimensions and ("point" in ctx.stems or ctx.points)
+    if points and ctx.points:
+        if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
+            return
+        raise Wrong("The points named are not the ones that were asked for.")
+    if ctx.units or (ctx.counts and not points) or not (hinted or money or points):
+        raise Wrong("The unit named is not the one that was asked for.")
+
+
+def read_quantity(text: str, ctx: Question) -> Quantity:
+    """The one quantity a statement makes. Raises Wrong where there is none or another, or a word is unexplained."""
+    text = _strip_scalar_dress(text, ctx)
+    text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
+    folded = text.strip(OUTER).casefold()
+    if folded in SPECIALS:
+        return Quantity(Decimal(0), special=SPECIALS[folded])
+    if len(text) > MAX_SENTENCE:
+        raise Wrong("The answer is too long to state one number.")
+    return Reader(text, ctx).single()
+
+
+def _strip_scalar_dress(text: str, ctx: Question) -> str:
+    """Takes one value out of a one-key JSON object, a one-item list, `@name[value]`, a label or a calculation."""
+    for _ in range(4):
+        before = text
+        text = _from_json(peel(text))
+        match = FIELD.match(text)
+        text = match[1] if match else text
+        match = LABEL.match(text)
+        if match and _label_is_harmless(match[1], ctx):
+            text = text[match.end() :]
+        text = PLACES.sub(" ", text).strip(" \t\n")
+        match = ARITHMETIC.match(text) if len(text) <= MAX_SENTENCE else None
+        text = text[match.end() :] if match else text
+        if text == before:
+            break
+    return text
+
+
+def _label_is_harmless(label: str, ctx: Question) -> bool:
+    words = WORD.findall(label.casefold().replace("_", " "))
+    if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
+        return False
+    known = {SYNONYMS.get(word, word) for word in ctx.raw_words}
+    known |= {"std"} if "deviation" in ctx.raw_words else set()
+    for word in words:
+        if word in BAD_LABELS or word in NEGATIONS or word in CUES_BEFORE - STATISTICS:
+            return False
+        if word in STATISTICS and SYNONYMS.get(word, word) not in known:
+            return False
+    return 0 < len(words) <= 6
+
+
+def _from_json(text: str) -> str:
+    """The value of a JSON object with one key, or of a list with one item; anything else unchanged."""
+    if text[:1] not in "{[" or not text or len(text) > MAX_SENTENCE:
+        return text
+    value = load_json(text)
+    if isinstance(value, Pairs) and len(value) == 1:
+        value = value[0][1]
+    elif isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    else:
+        return text
+    return value if isinstance(value, str) else text
+
+
+class Pairs(list):  # type: ignore[type-arg]
+    """A JSON object as its (key, value) pairs in order, repeats kept."""
+
+
+def load_json(text: str) -> object:
+    """JSON with every number kept as written (a str); None when the text is no JSON or nests too deeply."""
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        return None
+    keep: Callable[[str], object] = str
+    try:
+        return json.loads(text, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for char in text:
+        if char in "[]{}":
+            depth += 1 if char in "[{" else -1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> Decimal:
+    """The largest difference that still counts as equal, in the gold's own units.
+
+    Given tolerances are kept to the letter. With neither given: half a unit of the last place that `decimals`, else the
+    question's stated rounding, else the gold itself has; an integer gold without stated rounding is exact; never as
+    large as the gold.
+    """
+    if tol.rtol is not None or tol.atol is not None:
+        relative = EXACT.multiply(Decimal(repr(float(tol.rtol or 0))), abs(gold))
+        return max(Decimal(repr(float(tol.atol or 0))), relative)
+    step = _stated_step(gold, tol.decimals, question)
+    if step is None:
+        exponent = Decimal(_bare_number(written)).as_tuple().exponent if _bare_number(written) else 0
+        step = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(0)
+    half = max(step / 2, abs(gold) * TINY)
+    return half if not gold or half < abs(gold) else abs(gold) / 10
+
+
+def _bare_number(written: str) -> str:
+    match = re.search(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", written.replace(",", ""))
+    return match[0] if match else ""
+
+
+COUNT_WORD = r"(\d{1,2}|one|two|three|four|five|six|seven|eight|a|single)"
+ROUND_DECIMALS = re.compile(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
+ROUND_DIGITS = re.compile(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
+ROUND_NEAREST = re.compile(
+    r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|"
+    r"thousandth)|"
+    r"(to the cent)|(whole number)|(rounded to an integer)",
+    re.IGNORECASE,
+)
+NEAREST = {"ten": "10", "hundred": "100", "thousand": "1000", "million": "1e6", "cent": "0.01", "tenth": "0.1",
+           "hundredth": "0.01", "thousandth": "0.001", "to the cent": "0.01"}  # fmt: skip
+
+
+def _stated_step(gold: Decimal, decimals: int | None, question: str) -> Decimal | None:
+    if decimals is not None:
+        return Decimal(1).scaleb(-decimals)
+    match = ROUND_DECIMALS.search(question)
+    if match:
+        return Decimal(1).scaleb(-_count(match[1]))
+    match = ROUND_DIGITS.search(question)
+    if match and gold:
+        return Decimal(1).scaleb(gold.adjusted() - _count(match[1]) + 1)
+    match = ROUND_NEAREST.search(question)
+    if match:
+        word = next(group for group in match.groups() if group).casefold()
+        return Decimal(NEAREST.get(word, "1"))
+    return None
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBER_WORDS.get(word.casefold(), 1)
+
+
+@lru_cache(maxsize=256)
+def _gold_quantity(gold: str, ctx: Question) -> Quantity:
+    """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
+    own = Question(f"{ctx.text} {gold}", gold, ctx.answer_type)
+    own.rate = True
+    own.numbers = set()
+    own.units = frozenset(DIMENSIONS)
+    own.counts = False
+    own.scale = ctx.scale
+    try:
+        quantity = read_quantity(clean(gold), own)
+    except Wrong as problem:
+        raise GoldError(f"The gold {_show(gold)} is not one number: {problem}") from None
+    if quantity.units:
+        ctx.units = ctx.units | quantity.units
+    ctx.rate = ctx.rate or quantity.percent
+    return quantity
+
+
+def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Equality of two quantities within the tolerance; returns why it holds, raises Wrong where it does not."""
+    target = _gold_quantity(gold, ctx)
+    found = read_quantity(answer, ctx)
+    if target.special or found.special:
+        if target.special != found.special:
+            raise Wrong(f"{_show(found.special or answer)} is not {_show(gold)}.")
+        return f"Both are {target.special}."
+    if ctx.answer_type == "integer":
+        tol = Tolerance(0, 0)
+        if "/" in answer and found.value == found.value.to_integral_value() and not target.percent:
+            raise Wrong("A fraction is not a count.")
+    wanted = _gold_base(target, ctx)
+    unit = wanted / target.value if target.value else _gold_unit(target, ctx)
+    allowed = tolerance_of(target.value, gold, tol, ctx.text) * abs(unit)
+    readings = _readings(found, target, ctx)
+    for value in readings:
+        if EXACT.abs(EXACT.subtract(wanted, value)) <= allowed:
+            return f"{_plain(found.value)} is within {_plain(allowed)} of {_plain(target.value)}."
+    raise Wrong(f"{_plain(found.value)} is not within {_plain(allowed)} of {_plain(target.value)}.")
+
+
+def _gold_unit(target: Quantity, ctx: Question) -> Decimal:
+    """What one unit of the gold is worth in the base everything is compared in."""
+    return _gold_base(target._replace(value=Decimal(1)), ctx)
+
+
+def _gold_base(target: Quantity, ctx: Question) -> Decimal:
+    """The gold in plain units: a rate in percent where rates are read, else with the question's scale applied."""
+    if _compares_rates(target, ctx):
+        return target.value if target.percent or not _gold_is_fraction(target, ctx) else target.value * 100
+    return target.value if target.scaled else target.value * ctx.scale
+
+
+def _compares_rates(target: Quantity, ctx: Question) -> bool:
+    return ctx.rate and not target.units and not target.scaled and ctx.scale == 1
+
+
+def _gold_is_fraction(target: Quantity, ctx: Question) -> bool:
+    if target.percent:
+        return False
+    if FRACTION_FIXED.search(ctx.folded) or "fraction" in ctx.raw_words:
+        return abs(target.value) <= 1
+    return abs(target.value) <= 1 and not PERCENT_FIXED.search(ctx.folded)
+
+
+def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]:
+    """What the answer's number can mean, in the base of `_gold_base`; two only for a bare fraction of a percentage."""
+    if not _compares_rates(target, ctx):
+        return [found.value if found.scaled else found.value * ctx.scale]
+    if found.percent:
+        return [found.value]
+    percent_asked = bool(PERCENT_FIXED.search(ctx.folded)) and "fraction" not in ctx.raw_words
+    if ctx.answer_type != "percent":  # bare numbers stand in the gold's own scale
+        bare_gold_is_percent = target.percent or not _gold_is_fraction(target, ctx)
+        return [found.value if bare_gold_is_percent else found.value * 100]
+    if FRACTION_FIXED.search(ctx.folded) and not percent_asked:
+        return [found.value * 100]
+    if abs(found.value) > 1:
+        return [found.value]
+    if not percent_asked:
+        return [found.value * 100]
+    return [found.value] if PERCENT_DEMANDED.search(ctx.folded) else [found.value, found.value * 100]
+
+
+def _plain(value: Decimal) -> str:
+    text = f"{value.normalize(Context(prec=20)):f}" if abs(value.adjusted()) < 15 else f"{value:.6E}"
+    return text if text != "-0" else "0"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Text: one folded form, no extra words beyond a plain sentence around it.
+# ---------------------------------------------------------------------------------------------------------------------
+
+ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
+MARKDOWN_ESCAPE = re.compile(r"\\([#_*$%&<>|~])")
+INNER_HYPHEN = re.compile(r"(?<=\w)(?:-| - )(?=\w)")
+SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
+
+
+def fold(text: str) -> str:
+    """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
+    text = unicodedata.normalize("NFC", text.casefold())
+    text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
+    text = MARKDOWN_ESCAPE.sub(r"\1", text)
+    text = re.sub(r"\s+", " ", INNER_HYPHEN.sub(" ", text))
+    text = SIGN_BLANKS.sub(r"\1", text).strip()
+    return ARTICLE.sub("", text)
+
+
+def _strip_outer(text: str) -> str:
+    """Without quotes, full stops and paired parentheses around the whole."""
+    for _ in range(6):
+        before = text
+        text = text.strip(OUTER + "`*")
+        if (
+            len(text) > 2
+            and text[0] + text[-1] in ("()", "[]")
+            and _closing(text, 1, text[0], text[-1]) == len(text) - 1
+        ):
+            text = text[1:-1]
+        if text == before:
+            break
+    return text
+
+
+def _joined(folded: str) -> str:
+    """Blanks between letters do not matter ("e mail", "email"); between digits they do."""
+    return re.sub(r"(?<=[^\W\d_])\s(?=[^\W_])", "", folded)
+
+
+def same_text(gold: str, answer: str) -> bool:
+    """Whether two texts are one up to what does not matter; a written time, date or month may take another form."""
+    first, second = fold(gold), fold(answer)
+    if not second or not first:
+        return gold.strip().casefold() == answer.strip().casefold() != ""
+    return first == second or (
+        ("-" not in answer + gold or not any(c.isdigit() for c in first)) and _joined(first) == _joined(second)
+    )
+
+
+def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Equality of folded texts, alone or as the one thing a short sentence states."""
+    text = peel(_from_json(peel(answer)))
+    match = FIELD.match(text)
+    text = match[1] if match else text
+    if same_text(gold, text):
+        return "The texts are the same."
+    if _option_letter(gold, text, ctx):
+        return "The option named is the one."
+    when = _calendar(gold, text, ctx)
+    if when:
+        return when
+    if len(text) > MAX_SENTENCE or "\n" in text.strip():
+        raise Wrong("The answer says more than the one text asked for.")
+    _text_in_sentence(gold, text, ctx)
+    return "A plain sentence states the text."
+
+
+def _option_letter(gold: str, text: str, ctx: Question) -> bool:
+    """`C) histogram` for C where the question lists (C) histogram; a letter with another option's text is wrong."""
+    letter = gold.strip(OUTER + "()").casefold()
+    if len(letter) != 1 or not letter.isalpha():
+        return False
+    listed = re.search(rf"(?:\(|\b){re.escape(letter)}[).:]\s*([^()\n;]+?)\s*(?=[(,;.?\n]|\b[a-z][).:]|$)", ctx.folded)
+    said = re.match(
+        rf"\A(?:option|choice|answer)?\s*\(?{re.escape(letter)}\s*(?:[).:,-]+|\s)\s*\(?(.+?)\)?\Z",
+        text.casefold().strip(OUTER),
+    )
+    return bool(listed and said and fold(said[1]) == fold(listed[1]))
+
+
+def _tokens_of(text: str) -> list[str]:
+    return re.findall(r"\w+(?:'\w+)*|[^\w\s]", fold_inner(text))
+
+
+def fold_inner(text: str) -> str:
+    """`fold` without taking the outer signs and the article off."""
+    text = unicodedata.normalize("NFC", text.casefold())
+    return re.sub(r"(?<=\w)-(?=\w)", " ", text)
+
+
+def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
+    """Raises Wrong unless the text is a short sentence that states the gold, once, and denies or adds nothing."""
+    wanted = _tokens_of(_strip_outer(gold))
+    words = _tokens_of(text.strip(OUTER))
+    places = [at for at in range(len(words) - len(wanted) + 1) if words[at : at + len(wanted)] == wanted]
+    if len(places) != 1:
+        raise Wrong(f"The answer does not state {_show(gold)}." if not places else "The answer names the text twice.")
+    prefix, suffix = words[: places[0]], words[places[0] + len(wanted) :]
+    prefix = [word for word in prefix if word not in ("*", "`", '"', "'", "(", "[")]
+    while suffix and suffix[0] in "*`\"')].,!":
+        suffix = suffix[1:]
+    while suffix and suffix[-1] in "*`\"')].,!":
+        suffix = suffix[:-1]
+    _check_prefix(prefix, ctx)
+    _check_suffix(suffix, ctx)
+
+
+def _check_prefix(prefix: list[str], ctx: Question) -> None:
+    nouns = ctx.asked_for()[0]
+    for word in prefix:
+        if word in NEGATIONS or (
+            (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
+        ):
+            raise Wrong(f"The word {_show(word)} stands in front of the text and is not explained.")
+        if not word[:1].isalnum() and word not in ",:=_.-":
+            raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
+    while prefix and prefix[-1] in ("the", "a", "an"):
+        prefix = prefix[:-1]
+    if not prefix:
+        return
+    last = prefix[-1]
+    named = last in nouns or last in LABEL_NOUNS
+    of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
+    if not (last in LINKS or named or of):
+        raise Wrong("What stands in front of the text does not state it as the answer.")
+
+
+def _check_suffix(suffix: list[str], ctx: Question) -> None:
+    """What follows the text must be the question's own clause ("sold the most cars") or one made of its words."""
+    if not suffix:
+        return
+    nouns, clauses = ctx.asked_for()
+    if suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+        return
+    for word in suffix:
+        if word in NEGATIONS:
+            raise Wrong(f"The word {_show(word)} behind the text changes it.")
+        if (word.isalnum() or "'" in word) and not ctx.explains(word):
+            raise Wrong(f"The word {_show(word)} behind the text is not explained.")
+        if not word[:1].isalnum() and word not in ",.-":
+            raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
+    if suffix[0] not in VERBS:
+        raise Wrong("What stands behind the text makes it another text.")
+
+
+def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Truth by a closed list of words; a reason may follow if it does not say the opposite."""
+    wanted = _truth(fold(gold))
+    if wanted is None:
+        raise GoldError(f"The gold {_show(gold)} is neither yes nor no.")
+    text = fold_inner(_strip_scalar_dress(answer, ctx)).strip(OUTER)
+    found = _truth(fold(text))
+    if found is None:
+        found = _declared_truth(text)
+    if found != wanted:
+        raise Wrong(f"The answer says {'yes' if found else 'no'}, the gold says {'yes' if wanted else 'no'}.")
+    return f"Both say {'yes' if wanted else 'no'}."
+
+
+def _truth(word: str) -> bool | None:
+    return True if word in YES else False if word in NO else None
+
+
+def _declared_truth(text: str) -> bool:
+    """The truth a sentence declares. Raises Wrong where it declares none, both, a guess or a denial."""
+    if len(text) > MAX_SENTENCE:
+        raise Wrong("The answer is too long to say yes or no.")
+    words = re.findall(r"[\w']+|[^\w\s]", text)
+    plain = [word for word in words if word in ("yes", "no", "true", "false")]
+    said = {_truth(word) for word in plain}
+    if len(said) != 1:
+        raise Wrong("The answer says both yes and no." if said else "The answer says neither yes nor no.")
+    truth = said.pop() is True
+    if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
+        raise Wrong("The answer hedges or denies what it says.")
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME):
+        return truth
+    before = words[: words.index(plain[0])]
+    stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
+    if words[-1] in plain and stated and not any(word in NEGATIONS for word in before) and not NEGATED.search(text):
+        return truth
+    raise Wrong("The answer does not declare yes or no.")
+
+
+def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """ "There is none" or "it does not apply", in the usual words, with nothing named after all."""
+    text = _strip_scalar_dress(answer, ctx)
+    found = _absence(text, ctx)
+    wanted = _absence(gold, ctx) or "none"
+    if found is None:
+        raise Wrong("The answer does not say that there is none.")
+    if wanted == "inapplicable" and found != wanted:
+        raise Wrong("That there is none is another claim than that it does not apply.")
+    return "Both say that there is none."
+
+
+def _absence(text: str, ctx: Question) -> str | None:
+    folded = re.sub(r"\s+", " ", fold_inner(text)).strip(OUTER)
+    if folded in INAPPLICABLE or fold(text) in INAPPLICABLE:
+        return "inapplicable"
+    if folded in NONE_WORDS:
+        return "none"
+    words = re.findall(r"[\w']+|[^\w\s]", folded)
+    if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
+        return None
+    rest = [word for word in words if word[0].isalnum()]
+    opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
+        ["there", "is", "no"],
+        ["there", "are", "no"],
+    )
+    denied = re.search(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b", folded)
+    negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
+    if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
+        return None
+    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
+        return None
+    return "inapplicable" if denied else "none" if opening else None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Dates: calendar equality at the granularity of the gold, only in forms with one reading.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class When(NamedTuple):
+    """A point of the calendar; None where it is not said. `time` is (hour, minute, second)."""
+
+    year: int | None = None
+    half: int | None = None
+    quarter: int | None = None
+    month: int | None = None
+    week: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    time: tuple[int, int, int | None] | None = None
+
+
+_M = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_Y = r"(?P<year>[12]\d{3})(?!\d)"
+_D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+_O = "(?P<ordinal>" + "|".join(ORDINALS) + ")"
+_TZ = r"(?:\.0+)?(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
+DATE_FORMS = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?<!\d)" + _Y + r"([-/.])(?P<month_no>\d{1,2})\2(?P<day>\d{1,2})(?=\D|t\d|$)",
+        r"(?<![\d.,])(?P<year>[12]\d{3})(?P<month_no>[01]\d)(?P<day>[0-3]\d)(?![\d.,]\d|\d)",
+        r"(?<!\d)(?P<first>\d{1,2})([-/.])(?P<second>\d{1,2})\2" + _Y,
+        r"(?<!\d)" + _D + r"[\s-]*(?:of\s+)?" + _M + r"[\s,/-]*(?:of\s+)?" + _Y,
+        r"(?<!\d)" + _D + "-" + _M + r"-(?P<short_year>\d\d)(?!\d)",
+        r"\b" + _M + r"[\s-]*(?:the\s+)?" + _D + r"(?:[\s,-]|of\b|in\b)+" + _Y,
+        r"(?<!\d)" + _Y + r"[\s,-]+" + _M + r"[\s-]+" + _D,
+        r"\b" + _M + r"[\s,/-]*(?:of\s+|in\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[\s,/-]*" + _M,
+        r"\bq(?:uarter)?\s*(?P<quarter>[1-4])\b[\s,/'-]*(?:of\s+|in\s+)?(?:the\s+year\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[\s,/_.:-]*q(?:uarter)?\s*(?P<quarter>[1-4])\b",
+        r"(?<![\w.])(?P<quarter>[1-4])q[\s,/'-]*(?:of\s+)?" + _Y,
+        r"\b" + _O + r"[\s-]+quarter[\s,]*(?:of\s+|in\s+)?(?:the\s+year\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[\s,]*(?:the\s+)?" + _O + r"[\s-]+quarter\b",
+        r"\bh(?P<half>[12])[\s,/-]*(?:of\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[\s,/-]*h(?P<half>[12])\b",
+        r"\b(?P<half_word>first|second)[\s-]+half[\s,]*(?:of\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[\s-]*w(?P<week>\d{1,2})\b",
+        r"\bw(?:eek)?\s*(?P<week>\d{1,2})[\s,/-]*(?:of\s+|in\s+)?" + _Y,
+        r"(?<!\d)" + _Y + r"[-/](?P<month_no>\d{1,2})(?![\d/.-])",
+        r"(?<![\d/.-])(?P<month_no>\d{1,2})/" + _Y,
+        r"(?<!\d)" + _D + r"[\s-]*(?:of\s+)?" + _M,
+        r"\b" + _M + r"[\s-]*(?:the\s+)?" + _D,
+        r"\bq(?:uarter)?\s*(?P<quarter>[1-4])\b",
+        r"(?<![\w.])(?P<quarter>[1-4])q\b",
+        r"\b" + _O + r"[\s-]+quarter\b",
+        r"\b" + _M,
+        r"(?<![\w.,-])" + _Y + r"(?![\w-]|[.,]\d)",
+    )
+]
+TIME_FORMS = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+        + _TZ
+        + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
+        r"(?<![\w:.])(?P<hour>\d{1,2})\s*(?P<half_day>[ap]\.?m\b\.?)",
+    )
+]
+WEEKDAY_FORM = re.compile(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
+MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def read_when(text: str) -> tuple[When, str]:
+    """The one point of the calendar in a text, and the text left over. Raises Wrong for none or several."""
+    left = fold_case(text)
+    found: dict[str, re.Match[str]] = {}
+    for name, forms in (("time", TIME_FORMS), ("date", DATE_FORMS), ("weekday", [WEEKDAY_FORM])):
+        for form in forms:
+            match = form.search(left)
+            if match:
+                found[name] = match
+                left = left[: match.start()] + " § " + left[match.end() :]
+                break
+    if not found:
+        raise Wrong("The answer states no date.")
+    if any(form.search(left) for form in (*TIME_FORMS, *DATE_FORMS, WEEKDAY_FORM)):
+        raise Wrong("The answer states several dates.")
+    when = _date_of(found["date"].groupdict()) if "date" in found else When()
+    if "time" in found:
+        when = when._replace(time=_time_of(found["time"].groupdict()))
+    if "weekday" in found:
+        when = when._replace(weekday=WEEKDAYS[found["weekday"][1]])
+        actual = _weekday(when)
+        if actual and actual != when.weekday:
+            raise Wrong("The weekday is not the one that date has.")
+    return when, left.replace("§", " ")
+
+
+def fold_case(text: str) -> str:
+    return re.sub(r"\s+", " ", text.casefold())
+
+
+def _date_of(parts: dict[str, str | None]) -> When:
+    year = _integer(parts.get("year"))
+    if parts.get("short_year"):
+        year = 2000 + int(parts["short_year"] or 0)
+    if parts.get("first"):
+        return _day_month(int(parts["first"] or 0), int(parts["second"] or 0), year)
+    month = MONTHS[parts["month"] or ""] if parts.get("month") else _integer(parts.get("month_no"))
+    quarter = ORDINALS[parts["ordinal"] or ""] if parts.get("ordinal") else _integer(parts.get("quarter"))
+    half = ORDINALS[parts["half_word"] or ""] if parts.get("half_word") else _integer(parts.get("half"))
+    when = When(year, half, quarter, month, _integer(parts.get("week")), _integer(parts.get("day")))
+    return _checked(when)
+
+
+def _integer(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def _day_month(first: int, second: int, year: int | None) -> When:
+    readings = []
+    for day, month in {(first, second), (second, first)}:
+        try:
+            readings.append(_checked(When(year=year, month=month, day=day)))
+        except Wrong:
+            continue
+    if len(readings) != 1:
+        raise Wrong("Day and month can be read either way round." if readings else "There is no such day.")
+    return readings[0]
+
+
+def _checked(when: When) -> When:
+    month, day, year = when.month, when.day, when.year
+    if month is not None and not 1 <= month <= 12:
+        raise Wrong("There is no such month.")
+    if day is not None and month is not None:
+        leap = year is None or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+        if not 1 <= day <= MONTH_DAYS[month - 1] - (month == 2 and not leap):
+            raise Wrong("There is no such day.")
+    return when
+
+
+def _time_of(parts: dict[str, str | None]) -> tuple[int, int, int | None]:
+    hour, minute, second = int(parts["hour"] or 0), int(parts.get("minute") or 0), _integer(parts.get("second"))
+    if parts.get("half_day"):
+        if not 1 <= hour <= 12:
+            raise Wrong("There is no such hour.")
+        hour = hour % 12 + (12 if (parts["half_day"] or "").startswith("p") else 0)
+    if hour > 23 or minute > 59 or (second or 0) > 59:
+        raise Wrong("There is no such time.")
+    return hour, minute, second
+
+
+def _weekday(when: When) -> int | None:
+    """ISO weekday of a full date (the calendar repeats; no clock is asked)."""
+    if when.year is None or when.month is None or when.day is None:
+        return None
+    year, month = (when.year - 1, when.month + 12) if when.month < 3 else (when.year, when.month)
+    zeller = (when.day + 13 * (month + 1) // 5 + year + year // 4 - year // 100 + year // 400) % 7
+    return (zeller + 5) % 7 + 1
+
+
+def same_when(gold: When, found: When, ctx: Question) -> None:
+    """Raises Wrong unless both name the same point at the gold's granularity."""
+    asks_time = re.search(r"\btime\b|\bhour\b|\btimestamp\b|o'clock", ctx.folded)
+    midnight = (gold.time or (0, 0, 0))[:2] == (0, 0) and not (gold.time or (0, 0, 0))[2]
+    if gold.time and midnight and gold.day and not asks_time:
+        gold = gold._replace(time=None)
+    if found.time and not gold.time and found.day and found.time[:2] == (0, 0) and not found.time[2]:
+        found = found._replace(time=None)
+    if gold.time and found.time:
+        gold = gold._replace(time=(*gold.time[:2], gold.time[2] or 0))
+        found = found._replace(time=(*found.time[:2], found.time[2] or 0))
+    if gold.weekday is None or found.weekday is None:
+        only = gold.weekday is not None and gold.day is None
+        gold, found = (gold, found) if only else (gold._replace(weekday=None), found._replace(weekday=None))
+    years = {int(year) for year in re.findall(r"\b[12]\d{3}\b", ctx.text)}
+    if len(years) == 1 and (gold.year is None) != (found.year is None) and (gold.year or found.year) in years:
+        gold, found = gold._replace(year=None), found._replace(year=None)
+    for name, wanted, said in zip(When._fields, gold, found):
+        if wanted != said:
+            problem = "is missing" if said is None else "was not asked for" if wanted is None else "is another"
+            raise Wrong(f"The {name} {problem}.")
+
+
+def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Calendar equality with the gold's granularity."""
+    try:
+        wanted, rest = read_when(clean(gold))
+    except Wrong as problem:
+        raise GoldError(f"The gold {_show(gold)} is no date: {problem}") from None
+    if re.search(r"\w", rest):
+        raise GoldError(f"The gold {_show(gold)} says more than a date.")
+    text = _strip_date_dress(answer, ctx)
+    if len(text) > MAX_SENTENCE:
+        raise Wrong("The answer is too long to state one date.")
+    found, rest = read_when(text)
+    _check_date_rest(rest, ctx)
+    same_when(wanted, found, ctx)
+    return "Both name the same date."
+
+
+def _strip_date_dress(answer: str, ctx: Question) -> str:
+    text = peel(_from_json(peel(answer)))
+    match = FIELD.match(text)
+    text = match[1] if match else text
+    match = re.match(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z", text)
+    text = match[1] if match else text
+    match = LABEL.match(text)
+    if match and not re.search(r"\d", match[1]) and _label_is_harmless(match[1], ctx):
+        text = text[match.end() :]
+    return text
+
+
+def _check_date_rest(rest: str, ctx: Question) -> None:
+    for word in re.findall(r"[\w']+|[^\w\s]", rest):
+        if not word[0].isalnum() and word not in ".,:()\"'*`!-":
+            raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")
+        if word[0].isalnum() and (word in NEGATIONS or not ctx.explains(word)):
+            raise Wrong(f"The word {_show(word)} is not explained.")
+        if word in ("to", "from", "and", "after", "before", "until", "since"):
+            raise Wrong("The answer is a span or a bound, not a date.")
+
+
+def _calendar(gold: str, text: str, ctx: Question) -> str:
+    """For a text gold that is a month, weekday, quarter, date or time: whether another form of it is given."""
+    if len(text) > MAX_SENTENCE or len(gold) > 40:
+        return ""
+    try:
+        wanted, rest = read_when(gold)
+    except Wrong:
+        return ""
+    if re.search(r"\w", rest) or wanted == When(year=wanted.year):
+        return ""
+    found, left = read_when(_strip_date_dress(text, ctx))
+    _check_date_rest(left, ctx)
+    same_when(wanted, found, ctx)
+    return "Both name the same point of the calendar."
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ranges: two ends, in order.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
+END_LABEL = re.compile(
+    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
+    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    re.IGNORECASE,
+)
+_BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤"
+SPAN = re.compile(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
+
+
+def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Both ends equal within the tolerance, each for itself, the lower first."""
+    try:
+        wanted, brackets = read_range(clean(gold), question_of(f"{ctx.text} {gold}", gold, "range"))
+    except Wrong as problem:
+        raise GoldError(f"The gold {_show(gold)} is no range: {problem}") from None
+    found, shape = read_range(answer, ctx)
+    if {brackets, shape} <= {"[)", "(]", "[]"} and brackets != shape:
+        raise Wrong("The range closes at another end.")
+    for target, value in zip(wanted, found):
+        allowed = tolerance_of(target[0], target[1], tol, ctx.text)
+        if EXACT.abs(EXACT.subtract(target[0], value[0])) > allowed:
+            raise Wrong(f"The end {_plain(value[0])} is not within {_plain(allowed)} of {_plain(target[0])}.")
+    return "Both ends agree."
+
+
+def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str]:
+    """The two ends (value, as written) and the brackets around them. Raises Wrong for anything but one range."""
+    text = peel(text)
+    if len(text) > MAX_SENTENCE:
+        raise Wrong("The answer is too long to state one range.")
+    pairs = load_json(text) if text[:1] == "{" else None
+    if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
+        text = f"{pairs[0][1]} to {pairs[1][1]}"
+    text = END_LABEL.sub(" ", text)
+    match = SPAN.search(text)
+    if not match:
+        raise Wrong("The answer states no two ends.")
+    before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
+    brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
+    _check_range_rest(before, after, ctx)
+    ends = []
+    for written in (match["low"], match["high"]):
+        value = read_decimal(re.sub(r"[$€£%+\s-]", "", re.split(r"[eE]", written)[0]))
+        exponent = re.search(r"[eE]([+-]?\d+)", written)
+        value = _power(value, exponent[1]) if value is not None and exponent else value
+        if value is None:
+            raise Wrong("An end of the range has no single reading.")
+        ends.append((-value if "-" in written.split("e")[0].split("E")[0] else value, written))
+    return ends, brackets
+
+
+def _without_unit(after: str, ctx: Question) -> str:
+    match = UNIT_TEXT.match(after)
+    units = units_of(_unit_key(match[1])) if match else frozenset()
+    return after[match.end() :] if match and units & ctx.units else after
+
+
+def _check_range_rest(before: str, after: str, ctx: Question) -> None:
+    for number in re.findall(r"\d[\d.,]*", before + " " + after):
+        if read_decimal(number.rstrip(".,")) not in ctx.numbers:
+            raise Wrong("The answer states more than two ends.")
+    for word in re.findall(r"[^\W\d_]+|[^\w\s]", before + " " + after):
+        word = word.casefold()
+        unit = UNITS.get(word, frozenset()) & ctx.units
+        if word.isalpha() and not (
+            ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")
+        ):
+            raise Wrong(f"The word {_show(word)} is not explained.")
+        if (not word.isalpha() and word not in ".,:=()[]%$€£\"'*`") or (word in "$€£" and ctx.units and not unit):
+            raise Wrong(f"The sign {_show(word)} does not belong to one range.")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lists: items split by one kind of separator, matched optimally.
+# ---------------------------------------------------------------------------------------------------------------------
+
+BULLET = re.compile(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
+NUMBERED = re.compile(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
+PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
+TRAILING_VALUE = re.compile(
+    r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
+)
+ITEM_END = re.compile(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
+LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
+SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
+
+
+def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
+    """The items of a list as written. A separator that stands inside an item of `like` (the gold) does not separate."""
+    text = peel(text)
+    value = load_json(text) if text[:1] in ("[", "{") else None
+    if isinstance(value, list):
+        return [_item_text(item, isinstance(value, Pairs)) for item in value]
+    if (
+        text[:1] in ("[", "(", "{")
+        and _closing(text, 1, text[0], {"[": "]", "(": ")", "{": "}"}[text[0]]) == len(text) - 1
+    ):
+        text = text[1:-1]
+    if not text.strip():
+        return []
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) == 1:
+        lines = _numbered_in_line(lines[0])
+    if len(lines) > 1:
+        lines = [line for line in lines if not re.match(r"\A[\s|:-]+\Z", line)]  # the rule of a Markdown table
+        if all(BULLET.match(line) for line in lines):
+            return [_bare(BULLET.sub("", line)) for line in _unnumber(lines)]
+        return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
+    return [
+        _bare(item)
+        for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))
+    ]
+
+
+def _numbered_in_line(line: str) -> list[str]:
+    """`1) Mia 2) Ada` as its two lines; a line that does not count from 1 stays one."""
+    marks = list(re.finditer(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)", line))
+    if len(marks) < 2 or marks[0].start() or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return [line]
+    stops = [*(mark.start() for mark in marks[1:]), len(line)]
+    return [line[mark.start() : stop].strip(" ,;") for mark, stop in zip(marks, stops)]
+
+
+def _item_text(item: object, paired: bool) -> str:
+    if isinstance(item, Pairs):
+        return ", ".join(f"{key}: {_item_text(value, False)}" for key, value in item)
+    if isinstance(item, (list, tuple)):
+        parts = [_item_text(part, False) for part in item]
+        return ": ".join(parts) if paired or len(parts) == 2 else ", ".join(parts)
+    return "null" if item is None else str(item)
+
+
+def _bare(item: str) -> str:
+    item = peel(item)
+    match = re.match(r"\A(?:np|numpy)\.(?:float|int|uint|str)\d*_?\((.*)\)\Z", item)
+    return peel(match[1]) if match else item.strip()
+
+
+def _unnumber(items: list[str]) -> list[str]:
+    """Without the numbers 1 to n in front of n items."""
+    matches = [NUMBERED.match(item) for item in items]
+    if len(items) > 1 and all(match and int(match[1] or match[2]) == at for at, match in enumerate(matches, 1)):
+        return [NUMBERED.sub("", item) for item in items]
+    return items
+
+
+def _split_line(text: str, like: Sequence[str]) -> list[str]:
+    pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
+    if quoted:
+        return pieces
+    for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
+        if separator in text and not any((separator.strip() or separator) in item for item in like):
+            return [piece for piece in text.split(separator) if piece.strip()]
+    commas_inside = [item for item in like if "," in item]
+    spaced = ", " in text and not any(", " in item for item in like)
+    if commas_inside and not spaced:
+        pieces = [text]
+    elif spaced:
+        pieces = text.split(", ")
+    elif re.search(r"\s(?:and|&)\s", text):
+        halves = re.split(r"\s(?:and|&)\s", text) if not any(" and " in item for item in like) else [text]
+        pieces = [part for half in halves for part in ([half] if GROUPED.match(half) else _split_commas(half))]
+    else:
+        pieces = _split_commas(text)
+    if not any(" and " in item for item in like):
+        pieces = [part for piece in pieces for part in re.split(r"(?:^|\s)(?:and|&)\s+", piece) if part.strip()]
+    if len(pieces) == 1 and re.match(r"\A[-+\d.eE% ]+\Z", text):
+        pieces = text.split()
+    return [re.sub(r"\Athen\s+", "", piece.strip()) for piece in pieces if piece.strip()]
+
+
+def _split_commas(text: str) -> list[str]:
+    pieces, start, depth = [], 0, 0
+    for position, char in enumerate(text):
+        depth = max(0, depth + (char in "([{") - (char in ")]}"))
+        if char == "," and depth == 0:
+            pieces.append(text[start:position])
+            start = position + 1
+    return [*pieces, text[start:]]
+
+
+def _outside_quotes(text: str) -> tuple[list[str], bool]:
+    """The items of a line, and whether quotes hold some of them together; `"Smith, John", Doe` has two."""
+    items: list[str] = []
+    any_quoted, position = False, 0
+    while position < len(text) and len(items) <= MAX_ITEMS:
+        position += len(text[position:]) - len(text[position:].lstrip()) if text[position].isspace() else 0
+        end = _closing_quote(text, position) if text[position : position + 1] in ('"', "'") else -1
+        if end >= 0:
+            any_quoted = True
+            items.append(text[position + 1 : end])
+            position = end + 1
+        else:
+            stop = next((at for at in range(position, len(text)) if text[at] in ",;"), len(text))
+            items.append(text[position:stop])
+            position = stop
+        match = ITEM_END.match(text, position)
+        position = match.end() if match else position
+    return [item for item in items if item.strip()], any_quoted
+
+
+def _closing_quote(text: str, start: int) -> int:
+    """Where the quote at `start` closes: in front of a separator or the end; -1 when it is only an apostrophe."""
+    mark, at = text[start], start
+    while True:
+        at = text.find(mark, at + 1)
+        if at < 0 or ITEM_END.match(text, at + 1):
+            return at
+
+
+class Item(NamedTuple):
+    """One gold item: its text, its number if it is one, its key and value if it is a pair."""
+
+    text: str
+    number: Decimal | None
+    pair: tuple[str, str] | None
+
+
+def _gold_items(gold: str, ctx: Question) -> list[Item]:
+    texts = read_items(clean(gold))
+    if len(texts) > MAX_ITEMS:
+        raise GoldError("The gold has too many items.")
+    pairs = [PAIR.match(text) for text in texts]
+    all_pairs = bool(texts) and all(pairs) and not any("://" in text or re.search(r"\d:\d\d", text) for text in texts)
+    return [
+        Item(text, _plain_number(text), (pair[1], pair[2]) if all_pairs and pair else None)
+        for text, pair in zip(texts, pairs)
+    ]
+
+
+def _plain_number(text: str) -> Decimal | None:
+    """The value of an item that is a number and not a code with leading zeros."""
+    match = re.match(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z", text.strip())
+    if not match or re.match(r"\A0\d", match[2]):
+        return None
+    value = read_decimal(match[2])
+    value = _power(value, match[3][1:]) if value is not None and match[3] else value
+    return -value if value is not None and match[1] == "-" else value
+
+
+def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
+    """Every gold item has its own item in the answer and nothing is left; order counts only for `ordered_list`."""
+    items = _gold_items(gold, ctx)
+    found = _answer_items(answer, items, ctx)
+    if ctx.answer_type == "set":
+        found = _distinct(found)
+        items = [item for at, item in enumerate(items) if fold(item.text) not in {fold(one.text) for one in items[:at]}]
+    if len(found) != len(items):
+        raise Wrong(f"The answer has {len(found)} items, the gold {len(items)}.")
+    if ctx.answer_type == "ordered_list":
+        for at, (item, text) in enumerate(zip(items, found), 1):
+            if not _same_item(item, text, ctx, tol):
+                raise Wrong(f"Item {at} is {_show(text)}, not {_show(item.text)}.")
+        return "Every item agrees, in order."
+    _match_all(items, found, ctx, tol)
+    return "Every item of the gold has its own in the answer."
+
+
+def _distinct(items: list[str]) -> list[str]:
+    seen: dict[str, str] = {}
+    for item in items:
+        seen.setdefault(fold(item), item)
+    return list(seen.values())
+
+
+def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
+    like = [item.text for item in items]
+    text = peel(answer)
+    match = FIELD.match(text)
+    text = _list_frame(peel(match[1] if match else text), items, ctx)
+    text = re.sub(r"\A(?:both|all)\s+(?=\S)", "", text, flags=re.IGNORECASE) if len(items) > 1 else text
+    value = load_json(text) if text[:1] == "{" else None
+    if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
+        inner = value[0][1]
+        return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
+    if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
+        raise Wrong("A key of the object is given twice.")
+    found = read_items(text, like)
+    if len(found) > MAX_ITEMS:
+        raise Wrong("The answer has too many items.")
+    if found and not any(item.pair for item in items):
+        found[-1] = _strip_last(found[-1], items, ctx)
+    return found
+
+
+def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
+    """Without a lead such as "The two sizes are" or "Sizes:" in front of the items."""
+    match = re.match(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", text, re.IGNORECASE)
+    if not match or (
+        match[0].rstrip().endswith(":")
+        and any(item.pair for item in items)
+        and "\n" not in match[0] + text[match.end() :][:1]
+    ):
+        return text
+    words = WORD.findall(match[1].casefold())
+    if not words or not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
+        return text
+    if fold(match[1]) in {fold(item.text) for item in items}:
+        return text
+    return text[match.end() :]
+
+
+def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
+    """The last item without the rest of a sentence that repeats the question ("... and green flash")."""
+    words = text.split()
+    golds = {fold(item.text) for item in items}
+    for cut in range(len(words) - 1, 0, -1) if len(words) <= 24 else ():
+        rest = [word.strip(OUTER).casefold() for word in words[cut:]]
+        head = " ".join(words[:cut])
+        plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if plain and fold(head) in golds:
+            return head
+    return text
+
+
+def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
+    try:
+        if item.pair:
+            return _same_pair(item.pair, text, ctx, tol)
+        if item.number is not None:
+            scalar = question_of(ctx.text, item.text, "number")
+            scalar.numbers = set()
+            grade_number(item.text, text, scalar, tol)
+            return True
+        return same_text(item.text, text) or bool(_calendar(item.text, text, ctx))
+    except Wrong:
+        return False
+
+
+def _same_pair(pair: tuple[str, str], text: str, ctx: Question, tol: Tolerance) -> bool:
+    """`A: 3`, `A = 3`, `A (3)`, `A 3` and `3 A` are one pair."""
+    for pattern, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
+        match = pattern.match(text.strip())
+        if not match:
+            continue
+        value = next((match[at] for at in values_at if match[at]), "")
+        key = match[key_at]
+        key_same = same_text(pair[0], peel(key)) or same_text(pair[0], _without_nouns(key, ctx))
+        if key_same and _same_item(Item(pair[1], _plain_number(pair[1]), None), peel(value), ctx, tol):
+            return True
+    return False
+
+
+def _without_nouns(key: str, ctx: Question) -> str:
+    """`type A` is A where the question speaks of type A; `cats` is cat."""
+    words = key.split()
+    if len(words) > 1 and stem(words[0]) in ctx.stems:
+        return " ".join(words[1:])
+    return key[:-1] if key.endswith("s") else key
+
+
+def _match_all(items: list[Item], found: list[str], ctx: Question, tol: Tolerance) -> None:
+    """Raises Wrong unless items and found can be paired off completely (equal forms first, then augmenting paths)."""
+    waiting: dict[str, list[int]] = {}
+    for at, text in enumerate(found):
+        waiting.setdefault(fold(text), []).append(at)
+    left: list[Item] = []
+    for item in items:
+        same = waiting.get(fold(item.text)) if item.pair is None else None
+        if same:
+            same.pop()
+        else:
+            left.append(item)
+    free = [found[at] for places in waiting.values() for at in places]
+    if left and all(item.number is not None for item in left) and len(left) > MAX_LEFTOVER:
+        _match_numbers(left, free, ctx, tol)
+        return
+    if len(left) > MAX_LEFTOVER:
+        raise Wrong("Too many items of the list are not in the gold.")
+    _augment(left, free, lambda item, text: _same_item(item, text, ctx, tol))
+
+
+def _augment(items: list[Item], texts: list[str], same: Callable[[Item, str], bool]) -> None:
+    edges = [[at for at, text in enumerate(texts) if same(item, text)] for item in items]
+    owner: dict[int, int] = {}
+    for start in range(len(items)):
+        if not _place(start, edges, owner, set()):
+            raise Wrong(f"{_show(items[start].text)} is not among the answer's items.")
+
+
+def _place(item: int, edges: list[list[int]], owner: dict[int, int], seen: set[int]) -> bool:
+    for at in edges[item]:
+        if at not in seen:
+            seen.add(at)
+            if at not in owner or _place(owner[at], edges, owner, seen):
+                owner[at] = item
+                return True
+    return False
+
+
+def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tolerance) -> None:
+    """Long numeric lists: the smallest free number that reaches a gold's interval goes to the one that closes first."""
+    numbers = [_plain_number(text) for text in texts]
+    if any(number is None for number in numbers):
+        raise Wrong("An item of the list is not a number.")
+    spans = []
+    for item in items:
+        value = item.number or Decimal(0)
+        allowed = tolerance_of(value, item.text, tol, ctx.text)
+        spans.append((value + allowed, value - allowed))
+    values = sorted(number for number in numbers if number is not None)
+    spans.sort()
+    for (high, low), value in zip(spans, values):
+        if not low <= value <= high:
+            raise Wrong(f"{_plain(value)} is not among the gold's items.")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Named fields: each with its own type and tolerance; right when all are right.
+# ---------------------------------------------------------------------------------------------------------------------
+
+NAMED = re.compile(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+NAMED_LINE = re.compile(
+    r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}"
+    r"[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
+)
+FIELD_KEYS = frozenset({"name", "gold", "answer_type", "rtol", "atol", "decimals"})
+
+
+class Field(NamedTuple):
+    name: str
+    gold: str
+    answer_type: str
+    tol: Tolerance
+
+
+def read_fields(gold: object) -> list[Field]:
+    """The named golds of a `fields` task: a list of objects, or an object of name to gold. Raises GoldError."""
+    if isinstance(gold, str):
+        gold = load_json(gold)
+    if isinstance(gold, Pairs):
+        gold = dict(gold)
+    if isinstance(gold, dict):
+        rows = [
+            {"name": name, **(dict(row) if isinstance(row, (dict, Pairs)) else {"gold": row})}
+            for name, row in gold.items()
+        ]
+    elif isinstance(gold, list):
+        rows = [dict(row) if isinstance(row, (dict, Pairs)) else {} for row in gold]
+    else:
+        rows = []
+    fields = []
+    for row in rows:
+        if not row.get("name") or "gold" not in row or set(row) - FIELD_KEYS:
+            raise GoldError(
+                "A field needs a name and a gold, and knows no other keys than " + ", ".join(sorted(FIELD_KEYS))
+            )
+        text = gold_text(row["gold"])
+        kind = str(row.get("answer_type") or infer_answer_type(text, str(row["name"]))[0])
+        if kind not in ANSWER_TYPES or kind == "fields":
+            raise GoldError(f"The field {row['name']} is of no known type: {kind}")
+        for finding in _check_tolerances(kind, row.get("rtol"), row.get("atol"), row.get("decimals")):
+            if finding.level == "refuse":
+                raise GoldError(f"The field {row['name']}: {finding.sentence}")
+        fields.append(
+            Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals")))
+        )
+    if not fields or len({_field_key(field.name) for field in fields}) != len(fields):
+        raise GoldError("The gold names no fields, or one of them twice.")
+    return fields
+
+
+def _field_key(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name.casefold().strip(" *`\"'@")).strip()
+
+
+def _field_question(field: Field, question: str) -> str:
+    return f"{question} {field.name.replace('_', ' ')}"
+
+
+def _grade_field(field: Field, answer: str, question: str) -> Grade:
+    asked = _field_question(field, question)
+    return grade(field.gold, answer, answer_type=field.answer_type, question=asked, **field.tol._asdict())
+
+
+def grade_fields(gold: object, answer: str, question: str) -> Grade:
+    fields = read_fields(gold)
+    said = answered_fields(answer, [_field_key(field.name) for field in fields])
+    wrong: list[str] = []
+    for field in fields:
+        values = said.get(_field_key(field.name), [])
+        if not values:
+            wrong.append(f"{field.name} is missing")
+        elif len({fold(peel(value)) for value in values}) > 1:
+            wrong.append(f"{field.name} is given several values")
+        else:
+            grade_one = _grade_field(field, values[0], question)
+            if grade_one.reward != 1.0:
+                wrong.append(f"{field.name}: {grade_one.reason}")
+    share = (len(fields) - len(wrong)) / len(fields)
+    if wrong:
+        return Grade(0.0, "fields", "; ".join(wrong)[:500], share)
+    return Grade(1.0, "fields", f"All {len(fields)} fields are right.", share)
+
+
+def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
+    """The values an answer gives each name: from a JSON object, `@name[value]`, or `name: value` lines."""
+    text = peel(answer)
+    said: dict[str, list[str]] = {}
+    value = load_json(text) if text[:1] == "{" else None
+    if isinstance(value, Pairs):
+        for key, item in value:
+            said.setdefault(_field_key(str(key)), []).append(item if isinstance(item, str) else _json_text(item))
+        return said
+    for named in NAMED.finditer(text):
+        said.setdefault(_field_key(named[1]), []).append(named[2])
+    if said:
+        return said
+    lines = text.split("\n")
+    pieces = lines if len(lines) > 1 or len(names) == 1 else _field_pieces(text, names)
+    for piece in pieces:
+        match = NAMED_LINE.match(piece)
+        if match and _field_key(match[1]) in names:
+            said.setdefault(_field_key(match[1]), []).append(match[2].strip(" \t|,;"))
+    return said
+
+
+def _field_pieces(text: str, names: Sequence[str]) -> list[str]:
+    """One line of `a: 1, b: 2` cut in front of each name."""
+    pattern = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+    cuts = [
+        match.start(1)
+        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({pattern})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
+    ]
+    return [text[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(text)])]
+
+
+def _json_text(item: object) -> str:
+    if item is None or isinstance(item, bool):
+        return {None: "null", True: "true", False: "false"}[item]
+    if isinstance(item, Pairs):
+        return "; ".join(f"{key}: {value if isinstance(value, str) else _json_text(value)}" for key, value in item)
+    return json.dumps(item)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The table of types, and the one function everything else calls.
+# ---------------------------------------------------------------------------------------------------------------------
+
+RULES: dict[str, Callable[[str, str, Question, Tolerance], str]] = {
+    "number": grade_number,
+    "integer": grade_number,
+    "percent": grade_number,
+    "currency": grade_number,
+    "text": grade_text,
+    "category": grade_text,
+    "boolean": grade_boolean,
+    "date": grade_date,
+    "list": grade_list,
+    "ordered_list": grade_list,
+    "set": grade_list,
+    "range": grade_range,
+    "none": grade_none,
+}
+
+
+def gold_text(gold: object) -> str:
+    """A gold as text: strings as they are, True/False/None by name, floats by repr, lists and objects as JSON."""
+    if isinstance(gold, str):
+        return gold
+    if gold is None or isinstance(gold, (bool, int)):
+        return str(gold)
+    if isinstance(gold, float):
+        return repr(gold)
+    return json.dumps(gold, ensure_ascii=False)
+
+
+def grade(
+    gold: object,
+    answer: str | bytes,
+    *,
+    answer_type: str,
+    question: str = "",
+    rtol: float | None = None,
+    atol: float | None = None,
+    decimals: int | None = None,
+) -> Grade:
+    """Grades one answer.
+
+    Args:
+        gold: the right answer; for "fields" a list of {"name", "gold", "answer_type", "rtol", "atol", "decimals"}.
+        answer: what was submitted, as text or as the bytes of the answer file (UTF-8).
+        answer_type: one of ANSWER_TYPES.
+        question: the question as asked; it settles units, scale, rounding and which words an answer may repeat.
+        rtol, atol: a number is right when |gold - answer| <= max(atol, rtol * |gold|); given values are kept to the
+            letter (0 is 0), with both None the tolerance follows the stated rounding or the gold's own precision.
+        decimals: decimal places the gold was rounded to, where neither tolerance is given.
+
+    Returns a Grade; any answer gets one. Raises GoldError where the gold cannot be graded as its type, ValueError for
+    an unknown type.
+    """
+    if answer_type not in ANSWER_TYPES:
+        raise ValueError(f"{answer_type!r} is not one of the answer types {', '.join(ANSWER_TYPES)}")
+    text = "" if answer_type == "fields" else gold_text(gold)
+    if answer_type != "fields" and not text.strip():
+        raise GoldError("The gold is empty.")
+    ctx = question_of(question, text, answer_type)
+    try:
+        cleaned = clean(answer)
+        if answer_type == "fields":
+            undress(cleaned, question_of(question, "", answer_type))
+            return grade_fields(gold, cleaned, question)
+        reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
+    except Wrong as problem:
+        return Grade(0.0, answer_type, str(problem), 0.0 if answer_type == "fields" else None)
+    return Grade(1.0, answer_type, reason)
+
+
+def _show(text: str) -> str:
+    """A short, escaped quotation for a reason."""
+    short = text if len(text) <= 60 else text[:57] + "..."
+    return ascii(short)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Golds: which type a gold proposes, and why one cannot be graded.
+# ---------------------------------------------------------------------------------------------------------------------
+
+REWARD_MODES = ("exact", "numeric", "list", "list_csv", "flexible", "")
+_MOST = "highest|lowest|largest|smallest|most|least|oldest|newest|earliest|latest|best|worst|first"
+ORDER_WORDS = re.compile(
+    r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|descending|ascending|sorted|"
+    rf"(?:{_MOST}) first|from (?:{_MOST})\b.{{0,20}}\bto)\b"
+)
+ANY_ORDER = re.compile(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
+COUNT_ASKED = re.compile(
+    r"\bhow many\b|\bnumber of\b|\bcount\b|\b(?:which|what) year\b|\byear\b.{0,20}\bdid\b|\bwhole number\b|\binteger\b"
+)
+AVERAGED = re.compile(
+    r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b"
+)
+LIST_ASKED = re.compile(
+    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|"
+    r"\bcomma[- ]separated\b|\beach\b|\ball\b"
+)
+TEXT_TYPES = frozenset({"text", "category", "boolean", "date", "none"})
+
+
+def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
+    """The answer type a gold and its question propose, and whether that is sure enough not to be reported."""
+    if isinstance(gold, bool):
+        return "boolean", True
+    if (
+        isinstance(gold, (list, dict))
+        and gold
+        and (isinstance(gold, dict) or all(isinstance(row, dict) and "name" in row for row in gold))
+    ):
+        return "fields", True
+    text, asked = gold_text(gold).strip(), question.casefold()
+    ordered = bool(ORDER_WORDS.search(asked)) and not ANY_ORDER.search(asked)
+    list_type = "ordered_list" if ordered else "list"
+    folded = text.casefold().strip(OUTER)
+    if not text:
+        return "text", False
+    if folded in ("yes", "no", "true", "false"):
+        return "boolean", True
+    if folded in INAPPLICABLE or (folded in NONE_WORDS and folded not in ("[]", "{}", "null")):
+        return "none", True
+    if (
+        (text[0] == "[" and isinstance(load_json(text), list))
+        or "\n" in text
+        or (_outside_quotes(text)[1] and len(read_items(text)) > 1)
+    ):
+        return list_type, bool(ordered or ANY_ORDER.search(asked) or LIST_ASKED.search(asked))
+    number = _number_type(text, asked)
+    if number:
+        return number
+    if _is_date(text):
+        return "date", bool(re.search(r"\d", text))
+    if re.match(r"\A[(\[].*[,;].*[)\]]\Z", text) or re.match(r"\A[-\d.]+\s*(?:-|to)\s*[-\d.]+\Z", text):
+        spoken = re.search(r"\brange\b|\binterval\b|\bbetween\b|\bbin\b|\bspan\b", asked)
+        if spoken or not re.match(r"\A[12]\d{3}-\d\d\Z", text):
+            return "range", bool(spoken)
+    if ";" in text or "," in text:
+        return list_type, bool(LIST_ASKED.search(asked) or ordered)
+    if len(text.split()) <= 5:
+        return "category", bool(re.search(r"\bwhich\b|\bwhat\b|\bwho\b|\bname\b", asked))
+    return "text", False
+
+
+def _number_type(text: str, asked: str) -> tuple[str, bool] | None:
+    if text.casefold() in SPECIALS:
+        return "number", text.casefold() not in ("none", "null")
+    if re.match(r"\A[-+]?0\d+\Z", text):
+        return "text", True
+    if re.match(r"\A[-+]?[\d.,]+\s*%\Z", text):
+        return "percent", True
+    if re.match(r"\A[-+(]?\s*[$€£]\s*[-+]?[\d.,]+\)?\Z", text):
+        return "currency", True
+    value = _plain_number(text)
+    if value is None:
+        return None
+    if not re.match(r"\A[-+]?[\d,]+\Z", text):
+        return ("percent" if PERCENT_FIXED.search(asked) and "percentage point" not in asked else "number"), True
+    if COUNT_ASKED.search(asked) and not AVERAGED.search(asked):
+        return "integer", True
+    return ("number", True) if AVERAGED.search(asked) else ("integer", False)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return not re.search(r"\w", read_when(text)[1])
+    except Wrong:
+        return False
+
+
+def from_reward_mode(mode: str | None, gold: object, question: str) -> str:
+    """The answer type of a public row's `reward_mode`. Raises ValueError for an unknown mode."""
+    mode = (mode or "").strip().casefold()
+    if mode not in REWARD_MODES:
+        raise ValueError(f"reward mode {mode!r} is not one of {', '.join(name for name in REWARD_MODES if name)}")
+    inferred = infer_answer_type(gold, question)[0]
+    if mode == "numeric":
+        return inferred if inferred in ("number", "integer", "percent", "currency") else "number"
+    if mode in ("list", "list_csv"):
+        asked = question.casefold()
+        return "ordered_list" if ORDER_WORDS.search(asked) and not ANY_ORDER.search(asked) else "list"
+    if mode == "exact":
+        return inferred if inferred in TEXT_TYPES or inferred == "integer" else "text"
+    return inferred
+
+
+def check_gold(
+    gold: object,
+    *,
+    answer_type: str,
+    rtol: float | None = None,
+    atol: float | None = None,
+    decimals: int | None = None,
+    question: str = "",
+) -> list[Finding]:
+    """Why a gold cannot be graded ("refuse"), or what is doubtful about it ("warn"); empty when it is sound."""
+    if answer_type not in ANSWER_TYPES:
+        return [Finding("refuse", f"{answer_type!r} is not an answer type; expected one of {', '.join(ANSWER_TYPES)}.")]
+    findings = _check_tolerances(answer_type, rtol, atol, decimals)
+    if any(finding.level == "refuse" for finding in findings):
+        return findings
+    if answer_type == "fields":
+        return findings + _check_fields(gold, question)
+    text = gold_text(gold)
+    if not text.strip():
+        return [*findings, Finding("refuse", "The gold is empty.")]
+    try:
+        verdict = grade(gold, text, answer_type=answer_type, question=question, rtol=rtol, atol=atol, decimals=decimals)
+    except GoldError as problem:
+        return [*findings, Finding("refuse", str(problem))]
+    if verdict.reward != 1.0:
+        return [
+            *findings,
+            Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}"),
+        ]
+    if answer_type in LIST_TYPES and not read_items(clean(text)):
+        return [*findings, Finding("refuse", "The gold is an empty list; say so with the type none.")]
+    return findings + _check_meaning(text, answer_type, Tolerance(rtol, atol, decimals), question)
+
+
+def _check_tolerances(answer_type: str, rtol: object, atol: object, decimals: object) -> list[Finding]:
+    findings = []
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            findings.append(Finding("refuse", f"{name} is {value!r}, not a number."))
+        elif not 0 <= value < float("inf"):
+            findings.append(Finding("refuse", f"{name} is {value!r}; a tolerance is finite and not negative."))
+        elif value and answer_type in TEXT_TYPES:
+            findings.append(Finding("refuse", f"{name} is {value!r}, but {answer_type} answers have no tolerance."))
+        elif value and answer_type == "fields":
+            findings.append(Finding("refuse", f"{name} is {value!r} for the whole; each field has its own tolerance."))
+        elif value and answer_type == "integer":
+            findings.append(Finding("warn", f"{name} is {value!r}, but an integer is exact: it is ignored."))
+    if decimals is not None and (
+        isinstance(decimals, bool) or not isinstance(decimals, int) or not -12 <= decimals <= 30
+    ):
+        findings.append(Finding("refuse", f"decimals is {decimals!r}; expected a whole number of places."))
+    if isinstance(rtol, (int, float)) and rtol >= 1:
+        findings.append(Finding("refuse", f"rtol is {rtol!r}: every value up to twice the gold, and zero, would pass."))
+    return findings
+
+
+def _check_fields(gold: object, question: str) -> list[Finding]:
+    try:
+        fields = read_fields(gold)
+    except GoldError as problem:
+        return [Finding("refuse", str(problem))]
+    return [
+        Finding(finding.level, f"{field.name}: {finding.sentence}")
+        for field in fields
+        for finding in check_gold(
+            field.gold, answer_type=field.answer_type, question=_field_question(field, question), **field.tol._asdict()
+        )
+    ]
+
+
+def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -> list[Finding]:
+    """Golds that are swallowed by their tolerance, or look like another type than the declared one."""
+    findings = []
+    values: list[tuple[str, Decimal | None]] = [(text, None)]
+    if answer_type in ("number", "percent", "currency"):
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
+        values = [] if quantity.special else [(text, quantity.value)]
+    elif answer_type in LIST_TYPES:
+        values = [(item, _plain_number(item)) for item in read_items(clean(text))]
+        if (tol.rtol or tol.atol) and all(value is None and not PAIR.match(item) for item, value in values):
+            findings.append(Finding("refuse", "A tolerance is given, but no item of the list is a number."))
+    elif answer_type == "integer":
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
+        if quantity.special or quantity.value != quantity.value.to_integral_value():
+            findings.append(Finding("refuse", f"The gold {_show(text)} is not a whole number."))
+        values = []
+    for written, value in values:
+        if value and (tol.rtol is not None or tol.atol is not None):
+            allowed = tolerance_of(value, written, tol, question)
+            if allowed >= abs(value):
+                findings.append(
+                    Finding("refuse", f"The tolerance {_plain(allowed)} swallows the gold {written}: zero would pass.")
+                )
+            elif allowed * 4 >= abs(value):
+                findings.append(
+                    Finding("warn", f"The tolerance {_plain(allowed)} is a quarter or more of the gold {written}.")
+                )
+    if answer_type in ("text", "category") and re.fullmatch(r"[-+]?\d*\.\d+(?:[eE][+-]?\d+)?", text.strip()):
+        findings.append(
+            Finding("warn", f"The gold {_show(text)} is a decimal number, but its type compares it as text.")
+        )
+    return findings
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Cases: a task's own unit tests.
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def run_cases(expected: dict[str, object], cases: dict[str, object]) -> list[str]:
+    """One sentence for every case of a task that does not hold under `expected` (the content of expected.json).
+
+    cases = {"schema": 1, "accept": [{"answer": ..., "why": ...}], "reject": [...]}; a form on both sides is a failure.
+    """
+    problems = []
+    sides: dict[str, list[dict[str, str]]] = {}
+    if cases.get("schema") != 1:
+        problems.append(f"cases.json has schema {cases.get('schema')!r}, expected 1.")
+    for side in ("accept", "reject"):
+        rows = cases.get(side, [])
+        sides[side] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        if not isinstance(rows, list) or len(sides[side]) != len(rows):
+            problems.append(f"{side} is not a list of objects.")
+    accepted = {str(row.get("answer")) for row in sides["accept"]}
+    for side, wanted in (("accept", 1.0), ("reject", 0.0)):
+        for row in sides[side]:
+            answer, why = row.get("answer"), row.get("why", "")
+            if not isinstance(answer, str):
+                problems.append(f"A case of {side} has no answer text ({why}).")
+                continue
+            if side == "reject" and answer in accepted:
+                problems.append(f"{_show(answer)} is both accepted and rejected ({why}).")
+            verdict = _grade_expected(expected, answer)
+            if verdict.reward != wanted:
+                problems.append(f"{_show(answer)} should be {side}ed ({why}): {verdict.reason}")
+    return problems
+
+
+def _grade_expected(expected: dict[str, object], answer: str | bytes) -> Grade:
+    keep = {key: expected.get(key) for key in ("rtol", "atol", "decimals")}
+    return grade(
+        expected["gold"],
+        answer,
+        answer_type=str(expected["answer_type"]),
+        question=str(expected.get("question") or ""),
+        **keep,  # type: ignore[arg-type]
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The program: what the verifier runs.
+# ---------------------------------------------------------------------------------------------------------------------
+
+CAUSES = (
+    "usage",
+    "reward-dir-unwritable",
+    "sentinel-missing",
+    "sentinel-malformed",
+    "expected-missing",
+    "expected-malformed",
+    "grader-mismatch",
+    "gold-ungradable",
+    "artifact-lost",
+    "grader-error",
+)
+OPTIONS = ("--expected", "--answer", "--sentinel", "--reward-dir")
+MAX_FILE = 16 * 1024 * 1024  # bytes of expected.json or sentinel.json
+
+
+class Fault(Exception):
+    """Something other than the answer is wrong: no reward is written. `cause` is one of CAUSES."""
+
+    def __init__(self, cause: str, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+
+
+class Sentinel(NamedTuple):
+    """What the sealing step saw in the agent's box; see `read_sentinel`."""
+
+    state: str
+    why: str
+    size: int
+    sha256: str | None
+    late: bool
+
+
+def source_sha256() -> str:
+    """The sha256 of this file as it is on disk, in hexadecimal."""
+    with open(__file__, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns 0 with a reward written, 2 with none."""
+    options: dict[str, str] = {}
+    try:
+        options = _options(sys.argv[1:] if arguments is None else list(arguments))
+        _clear_reward(options["--reward-dir"])
+        verdict, reward = _verdict(options)
+        _write(options["--reward-dir"], "verdict.json", verdict)
+        _write(options["--reward-dir"], "reward.json", {"reward": reward})
+    except Fault as fault:
+        return _report(options.get("--reward-dir"), fault.cause, str(fault))
+    except Exception as problem:  # whatever it is, it is not the answer's fault, and it must not become a 0
+        return _report(options.get("--reward-dir"), "grader-error", f"{type(problem).__name__}: {problem}")
+    return 0
+
+
+def _options(arguments: list[str]) -> dict[str, str]:
+    names, values = arguments[0::2], arguments[1::2]
+    if sorted(names) != sorted(OPTIONS) or len(names) != len(values):
+        raise Fault("usage", "usage: grader.py " + " ".join(f"{name} PATH" for name in OPTIONS))
+    return dict(zip(names, values))
+
+
+def _clear_reward(folder: str) -> None:
+    """Takes away a reward this run did not write."""
+    try:
+        os.unlink(os.path.join(folder, "reward.json"))
+    except FileNotFoundError:
+        pass
+    except OSError as problem:
+        raise Fault("reward-dir-unwritable", f"a stale reward cannot be removed: {problem}") from None
+    if not os.path.isdir(folder):
+        raise Fault("reward-dir-unwritable", f"{folder} is not a directory")
+
+
+def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
+    sentinel = read_sentinel(options["--sentinel"])
+    expected = read_expected(options["--expected"])
+    digest = source_sha256()
+    if expected["grader_sha256"] != digest:
+        raise Fault(
+            "grader-mismatch", f"expected.json was written for grader {expected['grader_sha256']}, this is {digest}"
+        )
+    content = _sealed_answer(options["--answer"], sentinel) if sentinel.state == "sealed" else b""
+    try:
+        graded = _grade_expected(expected, content)
+    except GoldError as problem:
+        raise Fault("gold-ungradable", str(problem)) from None
+    if sentinel.state == "absent":
+        graded = Grade(0.0, "absent", "No answer was filed.")
+    elif sentinel.state == "refused":
+        graded = Grade(0.0, "refused", f"What was filed is not an answer file: {sentinel.why}")
+    elif sentinel.late:
+        graded = Grade(0.0, "late", "The answer was filed after the time limit.", graded.share)
+    return {
+        "schema": 1,
+        "task": expected.get("task"),
+        "submitted": sentinel.state != "absent",
+        "reward": graded.reward,
+        "method": graded.method,
+        "reason": graded.reason,
+        "share": graded.share,
+        "late": sentinel.late,
+        "answer_excerpt": ascii(content[:800].decode("utf-8", "replace")[:200])[1:-1],
+        "answer_bytes": sentinel.size,
+        "answer_sha256": sentinel.sha256,
+        "answer_source": options["--answer"] if sentinel.state == "sealed" else None,
+        **_versions(digest),
+    }, graded.reward
+
+
+def _versions(digest: str) -> dict[str, object]:
+    return {
+        "grader_version": GRADER_VERSION,
+        "grader_sha256": digest,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+
+
+def read_sentinel(path: str) -> Sentinel:
+    """Reads sentinel.json: {"schema": 1, "state", "why", "bytes", "sha256", "ctime_ns", "sealed_at_ns", "late"}.
+
+    State "sealed": the answer file is beside it with these bytes and sha256; "absent": the agent filed none; "refused":
+    what it filed is no small regular file. Raises Fault where it is missing or says anything else.
+    """
+    row = _read_object(path, "sentinel")
+    size, sha = row.get("bytes"), row.get("sha256")
+    sealed = row.get("state") == "sealed"
+    sound = (
+        row.get("schema") == 1
+        and row.get("state") in ("sealed", "absent", "refused")
+        and isinstance(row.get("why"), str)
+        and isinstance(row.get("late"), bool)
+        and _whole(row.get("sealed_at_ns"))
+        and (row.get("ctime_ns") is None or _whole(row.get("ctime_ns")))
+        and (not sealed or bool(re.fullmatch("[0-9a-f]{64}", str(sha))))
+    )
+    if not sound or not isinstance(size, int) or not _whole(size) or (sealed and size > MAX_ANSWER):
+        raise Fault("sentinel-malformed", f"{path} is not what the sealing step writes")
+    late = row["late"] is True
+    return Sentinel(str(row["state"]), str(row["why"]), size, sha if isinstance(sha, str) else None, late)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def read_expected(path: str) -> dict[str, object]:
+    """Reads expected.json: {"schema": 1, "task", "grader_sha256", "answer_type", "gold", "question", "rtol", "atol",
+    "decimals"}. Raises Fault where it is missing or malformed."""
+    row = _read_object(path, "expected")
+    sound = (
+        row.get("schema") == 1
+        and isinstance(row.get("grader_sha256"), str)
+        and row.get("answer_type") in ANSWER_TYPES
+        and row.get("gold") not in (None, "", [], {})
+        and isinstance(row.get("question", ""), (str, type(None)))
+        and not any(
+            finding.level == "refuse"
+            for finding in _check_tolerances("number", row.get("rtol"), row.get("atol"), row.get("decimals"))
+        )
+    )
+    if not sound:
+        raise Fault("expected-malformed", f"{path} is not what the builder writes")
+    return row
+
+
+def _read_object(path: str, kind: str) -> dict[str, object]:
+    try:
+        content = _read_bytes(path, MAX_FILE)
+    except OSError as problem:
+        raise Fault(f"{kind}-missing", f"{path} cannot be read: {problem}") from None
+    try:
+        value = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise Fault(f"{kind}-malformed", f"{path} is not JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise Fault(f"{kind}-malformed", f"{path} is not a JSON object")
+    return value
+
+
+def _read_bytes(path: str, limit: int) -> bytes:
+    """A regular file of at most `limit` bytes, without following a link or waiting on a FIFO. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("not a regular file")
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(f"longer than {limit} bytes")
+    return content
+
+
+def _sealed_answer(path: str, sentinel: Sentinel) -> bytes:
+    """The answer as sealed. Raises Fault where the file that travelled is not the one that was sealed."""
+    try:
+        content = _read_bytes(path, MAX_ANSWER)
+    except OSError as problem:
+        raise Fault("artifact-lost", f"the sealed answer cannot be read: {problem}") from None
+    if len(content) != sentinel.size or hashlib.sha256(content).hexdigest() != sentinel.sha256:
+        raise Fault("artifact-lost", "the answer file is not the one that was sealed")
+    return content
+
+
+def _write(folder: str, name: str, value: dict[str, object]) -> None:
+    """Writes beside, then renames: the file is whole or not there."""
+    path = os.path.join(folder, name)
+    try:
+        with open(path + ".part", "w", encoding="ascii") as file:
+            json.dump(value, file, allow_nan=False)
+            file.write("\n")
+        os.replace(path + ".part", path)
+    except OSError as problem:
+        raise Fault("reward-dir-unwritable", f"{path} cannot be written: {problem}") from None
+
+
+def _report(folder: str | None, cause: str, detail: str) -> int:
+    """Names the cause on stderr and, where it can, in verdict.json; makes sure that no reward stands. Returns 2."""
+    print(f"cause={cause} {detail}", file=sys.stderr)
+    if folder is not None:
+        for name in ("reward.json", "reward.json.part"):
+            try:
+                os.unlink(os.path.join(folder, name))
+            except OSError:
+                continue
+        try:
+            _write(
+                folder, "verdict.json", {"schema": 1, "reward": None, "cause": cause, "reason": detail, **_versions("")}
+            )
+        except Fault:
+            return 2
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Every rule of the check finds the fault it is there for, in a catalog that was clean before the fault."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builder.build import build
+from builder.check import CheckReport, check
+from builder.check.catalog_rules import normalised
+from builder.lock import ImageLock
+from catalog import paths
+from catalog.errors import CatalogError
+from catalog.spec import parse_spec
+
+LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
+ROWS = [
+    {"task_id": "mass", "question": "What is the total mass in kilograms? Round to 2 decimals.", "answer": "123.46"},
+    {"task_id": "island", "question": "Which island has the heaviest penguin?", "answer": "Torgersen", "split": "test"},
+    {"task_id": "count", "question": "How many penguins are there?", "answer": "4", "answer_type": "integer"},
+]
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clean")
+    (folder / "penguins.csv").write_text("species,mass\nAdelie,3750\nGentoo,5000\n")
+    rows = [{"tables": ["penguins.csv"], "difficulty_tier": "easy", **row} for row in ROWS]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = parse_spec({"org": "lab", "name": "birds", "source": "rows.jsonl"}, folder / "spec.toml")
+    report = build(spec, folder / "catalog", LOCK, cache=folder / "cache", jobs=1)
+    assert report.tasks == len(ROWS), report.set_aside
+    return folder / "catalog"
+
+
+@pytest.fixture
+def catalog(clean: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "catalog"
+    shutil.copytree(clean, copy)
+    return copy
+
+
+def rules(report: CheckReport) -> set[str]:
+    return {finding.rule for finding in report.findings}
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    before = path.read_text()
+    after = change(before)
+    assert after != before, f"the test changed nothing in {path}"
+    path.write_text(after)
+
+
+def test_a_catalog_fresh_from_the_build_is_clean(clean: Path) -> None:
+    report = check(clean, jobs=1)
+    assert report.findings == ()
+    assert report.tasks == len(ROWS)
+
+
+TASK_FAULTS: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "a file changed by hand": (
+        "digest-differs",
+        lambda task: rewrite(task / paths.INSTRUCTION, lambda text: text + "\nHint: think.\n"),
+    ),
+    "another grader": ("grader-differs", lambda task: rewrite(task / paths.GRADER, lambda text: text + "\n")),
+    "a case that does not hold": (
+        "case-fails",
+        lambda task: rewrite(task / paths.EXPECTED, lambda text: text.replace("123.46", "99.99")),
+    ),
+    "the gold in the instruction": (
+        "gold-visible",
+        lambda task: rewrite(task / paths.INSTRUCTION, lambda text: text + "\nIt is 123.46.\n"),
+    ),
+    "the gold in task.toml": (
+        "gold-visible",
+        lambda task: rewrite(task / paths.TASK_TOML, lambda text: text.replace("What is", "123.46 is what is")),
+    ),
+    "the gold in a file's name": ("gold-visible", lambda task: (task / paths.DATA / "123.46.csv").write_text("a\n1\n")),
+    "the expected answer beside the data": (
+        "gold-visible",
+        lambda task: shutil.copy(task / paths.EXPECTED, task / paths.ENVIRONMENT / "expected.json"),
+    ),
+    "backticks": ("S02-shell-eaten", lambda task: rewrite(task / paths.INSTRUCTION, lambda text: text + "`ls`\n")),
+    "a table of another length": (
+        "S34-table-differs",
+        lambda task: rewrite(task / paths.DATA / "penguins.csv", lambda text: text + "Adelie,1\n"),
+    ),
+    "a table that is gone": ("S34-table-differs", lambda task: (task / paths.DATA / "penguins.csv").unlink()),
+    "a table nobody listed": ("S34-table-differs", lambda task: (task / paths.DATA / "more.csv").write_text("a\n1\n")),
+    "another size inside": (
+        "N01-size-differs",
+        lambda task: rewrite(task / paths.SIZE, lambda text: text.replace("MEMORY_MB=", "MEMORY_MB=9")),
+    ),
+    "artifacts nobody seals": (
+        "S28-no-writer",
+        lambda task: rewrite(task / paths.TASK_TOML, lambda text: text.replace('"/sealed"', '"/app"')),
+    ),
+    "a verifier in the agent's box": (
+        "S43-shared-verifier",
+        lambda task: rewrite(task / paths.TASK_TOML, lambda text: text.replace('"separate"', '"shared"')),
+    ),
+    "an image without a digest": (
+        "harbor-unpinned-image",
+        lambda task: rewrite(task / paths.ENV_DOCKERFILE, lambda text: text.replace("@sha256:" + "0" * 64, "")),
+    ),
+    "a root agent": (
+        "harbor-root-agent",
+        lambda task: rewrite(task / paths.TASK_TOML, lambda text: text.replace('user = "agent"', 'user = "root"')),
+    ),
+    "damaged JSON": ("cases-hold", lambda task: (task / paths.CASES).write_text("{")),
+    "a missing instruction": ("digest-differs", lambda task: (task / paths.INSTRUCTION).unlink()),
+}
+
+
+@pytest.mark.parametrize("fault", TASK_FAULTS)
+def test_a_fault_in_a_task_is_found(catalog: Path, fault: str) -> None:
+    rule, damage = TASK_FAULTS[fault]
+    damage(catalog / "train/mass")
+    report = check(catalog, jobs=1)
+    assert rule in rules(report)
+    assert all(finding.where.startswith("mass") for finding in report.findings if finding.rule == rule)
+
+
+def test_a_stray_folder_among_the_tasks_is_found(catalog: Path) -> None:
+    (catalog / "train/notes").mkdir()
+    (catalog / "extra").mkdir()
+    strays = {finding.where for finding in check(catalog, jobs=1).findings if finding.rule == "N11-stray"}
+    assert strays == {"train/notes", "extra"}
+
+
+def test_a_task_that_is_gone_is_found(catalog: Path) -> None:
+    shutil.rmtree(catalog / "train/count")
+    report = check(catalog, jobs=1)
+    assert "index-differs" in rules(report)
+
+
+WRITES_NULL = """
+import pathlib, sys
+folder = sys.argv[sys.argv.index("--reward-dir") + 1]
+pathlib.Path(folder, "reward.json").write_text('{"reward": null}')
+"""
+
+
+def test_a_grader_program_that_writes_no_number_is_found(catalog: Path) -> None:
+    for task in ("train/mass", "train/count", "test/island"):
+        (catalog / task / paths.GRADER).unlink()
+        (catalog / task / paths.GRADER).write_text(WRITES_NULL)
+    found = [finding for finding in check(catalog, jobs=1).findings if finding.rule == "S09-reward-file"]
+    assert found
+    assert "finite number" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("gold", "split", "rule"),
+    [
+        ("5", "train", "S10-conflicting-golds"),
+        ("4", "test", "S39-split-overlap"),
+        ("4", "train", "S10-duplicate"),
+    ],
+)
+def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule: str) -> None:
+    # The rows differ in a way that a person would not call a difference, and the build's own deduplication may.
+    (tmp_path / "penguins.csv").write_text("species,mass\nAdelie,3750\n")
+    questions = ("How many penguins are there?", "How many penguins are there ?")
+    rows = [
+        {"task_id": "a", "question": questions[0], "answer": "4", "answer_type": "integer", "tables": ["penguins.csv"]},
+        {
+            "task_id": "b",
+            "question": questions[1],
+            "answer": gold,
+            "answer_type": "integer",
+            "tables": ["penguins.csv"],
+        },
+    ]
+    rows[1]["split"] = split
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = parse_spec({"org": "lab", "name": "birds", "source": "rows.jsonl"}, tmp_path / "spec.toml")
+    report = build(spec, tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1)
+    assert report.tasks == 2, report.set_aside
+    assert rule in rules(check(tmp_path / "catalog", jobs=1))
+
+
+def test_normalising_drops_what_changes_no_question() -> None:
+    assert normalised("How  many\nPENGUINS?") == normalised("how many penguins")
+    assert normalised("above 3.5%") != normalised("above 35%")
+
+
+def test_many_jobs_find_the_same(catalog: Path) -> None:
+    (catalog / "train/mass" / paths.CASES).write_text("{")
+    assert check(catalog, jobs=1) == check(catalog, jobs=2)
+
+
+def test_a_folder_that_is_no_catalog_is_a_plain_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="not a built catalog"):
+        check(tmp_path)

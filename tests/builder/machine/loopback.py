@@ -1,0 +1,47 @@
+"""A registry of the tests' own, on a free port of loopback: Debian's docker-registry, which `make docker` brings."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+import urllib.request
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parents[3] / "builder" / "machine"
+_BINARY = Path("/var/lib/harborwright/bin/docker-registry")
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class OwnRegistry:
+    host: str
+    process: subprocess.Popen[bytes]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+def start_registry(folder: Path) -> OwnRegistry:
+    port = free_port()
+    config = folder / "registry.yml"
+    text = (SCRIPTS / "registry.yml").read_text()
+    config.write_text(text.replace("@DIRECTORY@", str(folder / "store")).replace("@ADDRESS@", f"127.0.0.1:{port}"))
+    process = subprocess.Popen([_BINARY, "serve", config], stderr=subprocess.DEVNULL)
+    for _ in range(200):
+        assert process.poll() is None, "the registry ended while starting"
+        try:
+            urllib.request.urlopen(f"http://localhost:{port}/v2/", timeout=5).close()
+            return OwnRegistry(f"localhost:{port}", process)
+        except OSError:
+            time.sleep(0.05)
+    process.kill()
+    raise AssertionError("the registry did not come up")

@@ -1,0 +1,238 @@
+"""Building a catalog: deterministic, incremental, whole; nothing is lost and nothing is in half."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builder.build import BuildReport, build
+from builder.lock import ImageLock
+from catalog import paths
+from catalog.digest import digest_of_directory
+from catalog.errors import UserError
+from catalog.index import read_index
+from catalog.spec import parse_spec
+
+LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
+PENGUINS = "species,island,mass\nAdelie,Dream,3750\nGentoo,Biscoe,5000\nAdelie,Torgersen,3800\nChinstrap,Dream,3700\n"
+
+
+def row(task_id: str, /, **values: Any) -> dict[str, Any]:
+    base = {
+        "task_id": task_id,
+        "question": f"In penguins.csv, how many rows have a mass above {3000 + 10 * len(task_id)} grams ({task_id})?",
+        "answer": "4",
+        "answer_type": "integer",
+        "tables": ["penguins.csv"],
+        "difficulty_tier": "easy",
+    }
+    return base | values
+
+
+class Bench:
+    """A folder with rows, tables and a place for the catalog."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.out = folder / "out" / "catalog"
+        (folder / "tables").mkdir()
+        self.table = folder / "tables" / "penguins.csv"
+        self.table.write_text(PENGUINS)
+
+    def write(self, *rows: dict[str, Any]) -> None:
+        (self.folder / "rows.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+
+    def build(self, *rows: dict[str, Any], jobs: int = 1, out: Path | None = None, **spec: Any) -> BuildReport:
+        if rows:
+            self.write(*rows)
+        values = {"org": "lab", "name": "birds", "source": "rows.jsonl", "tables": "tables", **spec}
+        parsed = parse_spec(values, self.folder / "spec.toml")
+        return build(parsed, out or self.out, LOCK, cache=self.folder / "cache", jobs=jobs)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode & 0o777) for path in files}
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    return {str(path): (path.lstat().st_ino, path.lstat().st_mtime_ns) for path in [folder, *folder.rglob("*")]}
+
+
+def test_rows_become_task_directories_that_the_index_names(bench: Bench) -> None:
+    report = bench.build(row("a"), row("b", split="test"))
+    assert not report.set_aside
+    assert (report.tasks, report.written, dict(report.splits)) == (2, 2, {"train": 1, "test": 1})
+    entries = list(read_index(bench.out))
+    assert [entry.path for entry in entries] == ["train/a", "test/b"]
+    for entry in entries:
+        assert digest_of_directory(bench.out / entry.path) == entry.digest
+    index = json.loads((bench.out / paths.INDEX_JSON).read_text())
+    assert [task["name"] for task in index["tasks"]] == ["a", "b"]
+
+
+def test_the_index_holds_no_gold(bench: Bench) -> None:
+    bench.build(row("a", answer="4711", question="How many rows are there?"))
+    for name in (paths.INDEX_JSON, paths.SET_ASIDE):
+        assert "4711" not in (bench.out / name).read_text()
+    assert b"4711" not in (bench.out / paths.INDEX_PARQUET).read_bytes()
+
+
+def test_the_number_of_jobs_changes_no_byte(bench: Bench, tmp_path: Path) -> None:
+    rows = [row(f"task-{number}") for number in range(80)]
+    bench.build(*rows, jobs=1)
+    bench.build(*rows, jobs=2, out=tmp_path / "other")
+    assert snapshot(bench.out) == snapshot(tmp_path / "other")
+
+
+def test_another_hash_seed_changes_no_byte(bench: Bench, tmp_path: Path) -> None:
+    bench.write(*(row(f"task-{number}") for number in range(5)))
+    program = str(Path(sys.executable).with_name("harborwright"))
+    for seed in ("1", "2"):
+        command = [program, "build", str(bench.folder / "rows.jsonl"), "--tables", str(bench.folder / "tables")]
+        command += ["--name", "lab/birds", "--out", str(tmp_path / seed)]
+        environment = os.environ | {"PYTHONHASHSEED": seed, "HARBORWRIGHT_CACHE": str(tmp_path / f"cache{seed}")}
+        subprocess.run(command, check=True, env=environment, capture_output=True)
+    assert snapshot(tmp_path / "1") == snapshot(tmp_path / "2")
+
+
+def test_a_build_in_which_nothing_changed_writes_nothing(bench: Bench) -> None:
+    rows = [row("a"), row("b"), row("c", tables=["gone.csv"])]
+    bench.build(*rows)
+    before = stamps(bench.folder / "out")
+    report = bench.build(*rows)
+    assert (report.tasks, report.written, report.unchanged, len(report.set_aside)) == (2, 0, 2, 1)
+    assert stamps(bench.folder / "out") == before
+
+
+def test_only_what_changed_is_written(bench: Bench) -> None:
+    bench.build(row("a"), row("b"), row("c"))
+    before = stamps(bench.out)
+    report = bench.build(row("a"), row("b", answer="3"), row("d"))
+    assert (report.tasks, report.written, report.removed) == (3, 2, 1)
+    after = stamps(bench.out)
+    unchanged = [path for path in after if "/train/a/" in path and Path(path).is_file()]
+    assert unchanged
+    assert all(after[path] == before[path] for path in unchanged)
+    assert not (bench.out / "train/c").exists()
+
+
+def test_a_changed_table_changes_its_tasks_alone(bench: Bench) -> None:
+    (bench.folder / "tables/other.csv").write_text("x\n1\n2\n")
+    rows = [row("a"), row("b", tables=["other.csv"])]
+    bench.build(*rows)
+    digests = {entry.name: entry.digest for entry in read_index(bench.out)}
+    time.sleep(0.01)
+    bench.table.write_text(PENGUINS + "Gentoo,Biscoe,5100\n")
+    assert bench.build(*rows).written == 1
+    again = {entry.name: entry.digest for entry in read_index(bench.out)}
+    assert again["a"] != digests["a"]
+    assert again["b"] == digests["b"]
+
+
+def test_a_task_directory_that_was_removed_by_hand_comes_back(bench: Bench) -> None:
+    bench.build(row("a"), row("b"))
+    before = snapshot(bench.out)
+    subprocess.run(["rm", "-r", str(bench.out / "train/b")], check=True)
+    assert bench.build(row("a"), row("b")).written == 1
+    assert snapshot(bench.out) == before
+
+
+def test_identity_does_not_depend_on_neighbours_or_order(bench: Bench, tmp_path: Path) -> None:
+    rows = [row("a"), row("b"), row("c")]
+    bench.build(*rows)
+    first = {entry.name: entry.digest for entry in read_index(bench.out)}
+    bench.build(*reversed(rows[1:]), out=tmp_path / "other")
+    for entry in read_index(tmp_path / "other"):
+        assert entry.digest == first[entry.name]
+
+
+def test_a_receipt_follows_its_digest(bench: Bench) -> None:
+    bench.build(row("a"), row("b"))
+    entries = {entry.name: entry for entry in read_index(bench.out)}
+    (bench.out / paths.RECEIPTS).mkdir()
+    for entry in entries.values():
+        (bench.out / entry.receipt).write_text(entry.name)
+    bench.build(row("a"), row("b", answer="3"))
+    kept = {entry.name: (bench.out / entry.receipt).exists() for entry in read_index(bench.out)}
+    assert kept == {"a": True, "b": False}
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ({"tables": ["gone.csv"]}, "gone.csv"),
+        ({"tables": ["empty.csv"]}, "empty.csv"),
+        ({"tables": ["../rows.jsonl"]}, ".."),
+        ({"tables": []}, "table"),
+        ({"answer": "many"}, "integer"),
+        ({"split": "holdout"}, "split"),
+        ({"question": "Run `rm -rf /` and count."}, "`"),
+        ({"task_id": "a" * 300}, "name"),
+        ({"task_id": "a/b"}, "name"),
+        ({"task_id": ".."}, "name"),
+    ],
+)
+def test_a_row_that_is_no_fair_task_is_set_aside_with_its_reason(
+    bench: Bench, broken: dict[str, Any], reason: str
+) -> None:
+    (bench.folder / "tables/empty.csv").write_text("")
+    report = bench.build(row("good"), row("bad", **broken))
+    assert report.tasks == 1
+    assert [aside.task_id for aside in report.set_aside] == [broken.get("task_id", "bad")]
+    assert reason in report.set_aside[0].reason
+    listed = [json.loads(line) for line in (bench.out / paths.SET_ASIDE).read_text().splitlines()]
+    assert [one["reason"] for one in listed] == [report.set_aside[0].reason]
+    assert str(bench.folder) not in (bench.out / paths.SET_ASIDE).read_text(), "no path of this machine in a catalog"
+
+
+def test_conflicting_golds_are_set_aside_together(bench: Bench) -> None:
+    same = "How many penguins are there?"
+    report = bench.build(row("a", question=same), row("b", question=same, answer="5"), row("c"))
+    assert report.tasks == 1
+    assert sorted(aside.task_id for aside in report.set_aside) == ["a", "b"]
+
+
+def test_a_file_with_a_broken_row_changes_nothing(bench: Bench) -> None:
+    bench.build(row("a"))
+    before = stamps(bench.folder / "out")
+    with pytest.raises(UserError, match=r"rows\.jsonl:2"):
+        bench.build(row("a"), row("b", atol=-1))
+    assert stamps(bench.folder / "out") == before
+
+
+def test_duplicate_ids_name_both_lines(bench: Bench) -> None:
+    with pytest.raises(UserError) as raised:
+        bench.build(row("a"), row("b"), row("A"))
+    assert "rows.jsonl:3" in str(raised.value)
+    assert "line 1" in str(raised.value)
+
+
+def test_killed_while_building_the_catalog_is_the_old_one(bench: Bench) -> None:
+    bench.build(row("a"))
+    before = snapshot(bench.out)
+    bench.write(*(row(f"task-{number}") for number in range(400)))
+    program = str(Path(sys.executable).with_name("harborwright"))
+    command = [program, "build", str(bench.folder / "rows.jsonl"), "--tables", str(bench.folder / "tables")]
+    command += ["--name", "lab/birds", "--out", str(bench.out), "--jobs", "1"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        staging = bench.out.with_name(".catalog.building")
+        while child.poll() is None and not (staging / "train").is_dir():
+            time.sleep(0.002)
+        assert child.poll() is None, "the build ended before it could be killed"
+        child.kill()
+    assert snapshot(bench.out) == before
+    assert bench.build(row("a"), row("b")).tasks == 2
+    assert [path.name for path in bench.out.parent.iterdir()] == ["catalog"]

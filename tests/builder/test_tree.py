@@ -1,0 +1,191 @@
+"""The writer of catalogs: whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from builder.baked import TaskFile
+from builder.tree import Blobs, building, link_tree, write_task
+from catalog import paths
+from catalog.errors import CatalogError
+
+
+def _catalog(folder: Path, text: str) -> None:
+    (folder / paths.INDEX_JSON).write_text(text)
+
+
+def _contents(folder: Path) -> str:
+    return (folder / paths.INDEX_JSON).read_text()
+
+
+def _shared(source: Path, path: str = "tests/grader.py", executable: bool = False) -> TaskFile:
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    return TaskFile(path, None, source, digest, executable)
+
+
+def test_what_was_built_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    for text in ("old", "new"):
+        with building(target) as folder:
+            _catalog(folder, text)
+    assert _contents(target) == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["catalog"], "nothing is left beside it"
+
+
+def test_a_failure_leaves_the_old_catalog(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "old")
+    with pytest.raises(ValueError, match="stop"), building(target) as folder:
+        _catalog(folder, "half")
+        raise ValueError("stop")
+    assert _contents(target) == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["catalog"]
+
+
+KILLED_BUILD = """
+import sys, time
+from pathlib import Path
+from builder.tree import building
+with building(Path(sys.argv[1])) as folder:
+    (folder / "index.json").write_text("half")
+    print("building", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_killed_in_the_middle_the_catalog_is_the_old_one_and_the_next_build_works(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "old")
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_BUILD, str(target)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "building\n"
+        child.send_signal(signal.SIGKILL)
+    assert _contents(target) == "old"
+    with building(target) as folder:
+        _catalog(folder, "new")
+    assert _contents(target) == "new"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["catalog"]
+
+
+def test_killed_between_two_renames_the_old_catalog_comes_back(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    old = tmp_path / ".catalog.old"
+    old.mkdir()
+    _catalog(old, "old")
+    with pytest.raises(ValueError, match="stop"), building(target):
+        raise ValueError("stop")
+    assert _contents(target) == "old"
+
+
+def test_two_builds_of_one_catalog_do_not_meet(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "first")
+        with pytest.raises(CatalogError, match="another build"), building(target):
+            pass
+    assert _contents(target) == "first"
+
+
+def test_a_folder_that_is_no_catalog_is_never_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "thesis"
+    target.mkdir()
+    (target / "chapter1.txt").write_text("years of work")
+    with pytest.raises(CatalogError, match="not a catalog"), building(target):
+        pass
+    assert (target / "chapter1.txt").read_text() == "years of work"
+
+
+def test_an_unwritable_place_is_a_plain_sentence(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with (
+        pytest.raises(CatalogError, match="cannot be written"),
+        building(blocked / "catalog"),
+    ):
+        pass
+
+
+FULL_DISK = """
+import sys
+from pathlib import Path
+from builder.tree import building, write_file
+from catalog.errors import CatalogError
+try:
+    with building(Path(sys.argv[1])) as folder:
+        (folder / "index.json").write_text("half")
+        write_file(folder / "large", b"x" * (8 << 20))
+except CatalogError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root, which CI has")
+def test_a_full_disk_leaves_the_old_catalog(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    # A mount of its own in a namespace of its own: it goes with the process, and nobody else sees it.
+    script = 'mount -t tmpfs -o size=4m none "$1" && mkdir "$1/catalog" && printf old >"$1/catalog/index.json" && '
+    script += '"$2" -c "$3" "$1/catalog" && cat "$1/catalog/index.json"'
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", str(disk), sys.executable, FULL_DISK],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the disk is full" in done.stdout
+    assert done.stdout.endswith("old")
+
+
+def test_shared_files_are_stored_once(tmp_path: Path) -> None:
+    source = tmp_path / "flights.csv"
+    source.write_text("a,b\n1,2\n")
+    blobs = Blobs(tmp_path / ".blobs")
+    for name in ("one", "two"):
+        write_task(tmp_path / name, [_shared(source, "environment/data/flights.csv")], blobs)
+    first, second = (tmp_path / name / "environment/data/flights.csv" for name in ("one", "two"))
+    assert first.read_text() == "a,b\n1,2\n"
+    assert first.stat().st_ino == second.stat().st_ino
+    assert first.stat().st_ino != source.stat().st_ino, "the user's own file is not tied to the catalog"
+
+
+def test_modes_do_not_depend_on_the_umask(tmp_path: Path) -> None:
+    source = tmp_path / "test.sh"
+    source.write_text("#!/bin/sh\n")
+    before = os.umask(0o077)
+    try:
+        files = [_shared(source, "tests/test.sh", True), TaskFile("a.txt", b"a", None, "", False)]
+        write_task(tmp_path / "task", files, Blobs(tmp_path / ".blobs"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "task/tests/test.sh").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "task/a.txt").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_table_that_changes_under_the_build_is_noticed(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("a\n1\n")
+    file = _shared(source, "environment/data/t.csv")
+    source.write_text("a\n2\n")
+    with pytest.raises(CatalogError, match="changed while"):
+        write_task(tmp_path / "task", [file], Blobs(tmp_path / ".blobs"))
+
+
+def test_linking_a_tree_writes_no_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/c.txt").write_text("x")
+    time.sleep(0.01)
+    link_tree(tmp_path / "a", tmp_path / "z")
+    assert (tmp_path / "z/b/c.txt").stat().st_ino == (tmp_path / "a/b/c.txt").stat().st_ino
