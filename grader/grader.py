@@ -34,6 +34,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from re import compile as pattern
+else:
+
+    class pattern:  # noqa: N801 - stands for re.compile
+        """A regular expression that is compiled when it is first used: one answer needs few of them."""
+
+        def __init__(self, text, flags=0):
+            self.source = (text, flags)
+
+        def __getattr__(self, name):
+            method = getattr(re.compile(*self.source), name)
+            setattr(self, name, method)
+            return method
+
 
 GRADER_VERSION = "1.0.0"
 
@@ -142,7 +156,7 @@ NEGATIONS = frozenset(
     without except excluding but or either instead rather unlike versus vs than non anything everything maybe
     perhaps probably possibly might""".split()
 )
-NEGATED = re.compile(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
+NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
 LINKS = frozenset("is was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
@@ -161,7 +175,7 @@ STATISTICS = frozenset(
 SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
 
 # An order to the grader, wherever it stands.
-ORDERS = re.compile(
+ORDERS = pattern(
     r"\b(?:ignore|disregard|override|bypass|forget)\b[^.\n]{0,60}\b(?:instructions?|graders?|rules?|prompt|checks?|"
     r"previous|above|rubric)\b"
     r"|\b(?:mark|grade|score|award|accept|treat|give|assign|consider)\b[^.\n]{0,40}\b(?:(?:as|is) (?:correct|right)|"
@@ -172,7 +186,7 @@ ORDERS = re.compile(
 )
 
 # A regular expression in place of an answer.
-PATTERN = re.compile(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
+PATTERN = pattern(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
 
 TRUTH_HEDGES = frozenset(
     """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
@@ -362,9 +376,9 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
-BLANK_RUN = re.compile(r"[ \t]{3,}")
-BLANK_LINES = re.compile(r"\n(?:[ \t]{0,2}\n)+")
-HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
+BLANK_RUN = pattern(r"[ \t]{3,}")
+BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
+HOSTILE = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
 OUTER = " \t\n.,;:!\"'"
 
 
@@ -389,17 +403,17 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
-LANGUAGE = re.compile(r"[\w+.-]*[ ]*\Z")
-STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
-TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
-LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
-LEADING_MARK = re.compile(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
-MARK = re.compile(
+LANGUAGE = pattern(r"[\w+.-]*[ ]*\Z")
+STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
+TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
+LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
+LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+MARK = pattern(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
     r"(?:is\s*:|is\b|are\b|was\b|[:=]|-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
     re.IGNORECASE,
 )
-SENTENCE_END = re.compile(r"[.!?](?:\*\*|__)?\s+")
+SENTENCE_END = pattern(r"[.!?](?:\*\*|__)?\s+")
 CONNECTIVES = frozenset("so thus therefore hence and ok then finally so, the my our here is".split())
 
 
@@ -532,24 +546,22 @@ def undress(text: str, ctx: Question) -> str:
 # What the question asks: its words, numbers, unit, scale and whether it asks for a rate.
 # ---------------------------------------------------------------------------------------------------------------------
 
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\w+")
-QUESTION_SCALE = re.compile(
+WORD = pattern(r"[^\W\d_]+(?:'[^\W\d_]+)*|\w+")
+QUESTION_SCALE = pattern(
     r"\b(?:in|how many|as|of)\s+(?:us\s+|usd\s+|eur\s+|[$€£]\s*|the\s+)*"
     r"(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|[(\[](?:in\s+)?(?:us)?[$€£]?\s*(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|\b(?:in|as)\s+(?:usd|eur|gbp|dollar|euro)s?\s+(thousands?|millions?|billions?|trillions?)\b"
     r"|(?:\b(?:in|as)\s+|\()[$€£](k|m|mn|bn)\b",
 )
-RATE = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
-NOT_A_RATE = re.compile(
-    r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b"
-)
-PERCENT_FIXED = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
-PERCENT_DEMANDED = re.compile(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
-FRACTION_FIXED = re.compile(
+RATE = pattern(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
+NOT_A_RATE = pattern(r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b")
+PERCENT_FIXED = pattern(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
+PERCENT_DEMANDED = pattern(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
+FRACTION_FIXED = pattern(
     r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b"
 )
-LOSSES = re.compile(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
+LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
@@ -725,7 +737,7 @@ SPECIALS = {
     **dict.fromkeys(["none", "null"], "none"),
 }
 
-TOKEN = re.compile(
+TOKEN = pattern(
     r"(?P<frac>\\[dt]?frac\s*\{\s*-?[\d.,]{1,40}\s*\}\s*\{\s*[\d.,]{1,40}\s*\})"
     r"|(?P<num>(?:\d(?:\d|[.,'_](?=\d)|[ ](?=\d{3}(?!\d)))*|\.\d+)\.?(?:[eE][+-]?\d+(?!\w))?"
     r"(?:\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[+-]?\d+\s*[})]?)?)"
@@ -734,21 +746,21 @@ TOKEN = re.compile(
     r"|(?P<sym>\S)"
 )
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-INLINE_MATH = re.compile(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
-TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
+INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
+TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
-UNIT_TEXT = re.compile(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
-GROUPED = re.compile(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
-PLACES = re.compile(
+UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
+GROUPED = pattern(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
+PLACES = pattern(
     r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
     r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
     r"(?:decimals?(?:\s+places?)?|d\.?p\.?|digits?|significant\s+(?:figures?|digits?)|s\.?f\.?))\s*\)?",
     re.IGNORECASE,
 )
 _SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
-ARITHMETIC = re.compile(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
-LABEL = re.compile(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
-FIELD = re.compile(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
+ARITHMETIC = pattern(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
+LABEL = pattern(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
+FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
 def read_decimal(blob: str) -> Decimal | None:
@@ -1331,9 +1343,9 @@ def _bare_number(written: str) -> str:
 
 
 COUNT_WORD = r"(\d{1,2}|one|two|three|four|five|six|seven|eight|a|single)"
-ROUND_DECIMALS = re.compile(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
-ROUND_DIGITS = re.compile(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
-ROUND_NEAREST = re.compile(
+ROUND_DECIMALS = pattern(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
+ROUND_DIGITS = pattern(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
+ROUND_NEAREST = pattern(
     r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|"
     r"thousandth)|"
     r"(to the cent)|(whole number)|(rounded to an integer)",
@@ -1461,10 +1473,10 @@ def _plain(value: Decimal) -> str:
 # Text: one folded form, no extra words beyond a plain sentence around it.
 # ---------------------------------------------------------------------------------------------------------------------
 
-ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
-MARKDOWN_ESCAPE = re.compile(r"\\([#_*$%&<>|~])")
-INNER_HYPHEN = re.compile(r"(?<=\w)(?:-| - )(?=\w)")
-SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
+ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
+MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
+INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
+SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
 def fold(text: str) -> str:
@@ -1702,8 +1714,8 @@ _D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _O = "(?P<ordinal>" + "|".join(ORDINALS) + ")"
 _TZ = r"(?:\.0+)?(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
 DATE_FORMS = [
-    re.compile(pattern)
-    for pattern in (
+    pattern(form)
+    for form in (
         r"(?<!\d)" + _Y + r"([-/.])(?P<month_no>\d{1,2})\2(?P<day>\d{1,2})(?=\D|t\d|$)",
         r"(?<![\d.,])(?P<year>[12]\d{3})(?P<month_no>[01]\d)(?P<day>[0-3]\d)(?![\d.,]\d|\d)",
         r"(?<!\d)(?P<first>\d{1,2})([-/.])(?P<second>\d{1,2})\2" + _Y,
@@ -1735,15 +1747,15 @@ DATE_FORMS = [
     )
 ]
 TIME_FORMS = [
-    re.compile(pattern)
-    for pattern in (
+    pattern(form)
+    for form in (
         r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?"
         + _TZ
         + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
         r"(?<![\w:.])(?P<hour>\d{1,2})\s*(?P<half_day>[ap]\.?m\b\.?)",
     )
 ]
-WEEKDAY_FORM = re.compile(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
+WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -1920,13 +1932,13 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
-END_LABEL = re.compile(
+END_LABEL = pattern(
     r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
     r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤"
-SPAN = re.compile(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
+SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -1996,14 +2008,14 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 # Lists: items split by one kind of separator, matched optimally.
 # ---------------------------------------------------------------------------------------------------------------------
 
-BULLET = re.compile(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
-NUMBERED = re.compile(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
-PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
-TRAILING_VALUE = re.compile(
+BULLET = pattern(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
+NUMBERED = pattern(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
+PAIR = pattern(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
+TRAILING_VALUE = pattern(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
-ITEM_END = re.compile(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
-LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
+ITEM_END = pattern(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
+LEADING_VALUE = pattern(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
 
@@ -2251,8 +2263,8 @@ def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
 
 def _same_pair(pair: tuple[str, str], text: str, ctx: Question, tol: Tolerance) -> bool:
     """`A: 3`, `A = 3`, `A (3)`, `A 3` and `3 A` are one pair."""
-    for pattern, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
-        match = pattern.match(text.strip())
+    for shape, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
+        match = shape.match(text.strip())
         if not match:
             continue
         value = next((match[at] for at in values_at if match[at]), "")
@@ -2331,8 +2343,8 @@ def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tole
 # Named fields: each with its own type and tolerance; right when all are right.
 # ---------------------------------------------------------------------------------------------------------------------
 
-NAMED = re.compile(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
-NAMED_LINE = re.compile(
+NAMED = pattern(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+NAMED_LINE = pattern(
     r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}"
     r"[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
 )
@@ -2439,10 +2451,10 @@ def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 def _field_pieces(text: str, names: Sequence[str]) -> list[str]:
     """One line of `a: 1, b: 2` cut in front of each name."""
-    pattern = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+    alternatives = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
     cuts = [
         match.start(1)
-        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({pattern})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
+        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({alternatives})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
     ]
     return [text[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(text)])]
 
@@ -2540,18 +2552,18 @@ def _show(text: str) -> str:
 
 REWARD_MODES = ("exact", "numeric", "list", "list_csv", "flexible", "")
 _MOST = "highest|lowest|largest|smallest|most|least|oldest|newest|earliest|latest|best|worst|first"
-ORDER_WORDS = re.compile(
+ORDER_WORDS = pattern(
     r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|descending|ascending|sorted|"
     rf"(?:{_MOST}) first|from (?:{_MOST})\b.{{0,20}}\bto)\b"
 )
-ANY_ORDER = re.compile(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
-COUNT_ASKED = re.compile(
+ANY_ORDER = pattern(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
+COUNT_ASKED = pattern(
     r"\bhow many\b|\bnumber of\b|\bcount\b|\b(?:which|what) year\b|\byear\b.{0,20}\bdid\b|\bwhole number\b|\binteger\b"
 )
-AVERAGED = re.compile(
+AVERAGED = pattern(
     r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b"
 )
-LIST_ASKED = re.compile(
+LIST_ASKED = pattern(
     r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|"
     r"\bcomma[- ]separated\b|\beach\b|\ball\b"
 )
