@@ -89,6 +89,8 @@ def gold_of(question: Question, answered: Answered) -> Gold:
         items = [_text(row[0], _item_type(row[0]), shape.decimals, question) for row in rows]
         if any("," in item or ";" in item for item in items):
             raise SolutionError("an element of the list holds a separator", where=question.where, found=str(items))
+        if _item_type(rows[0][0]) != "number":
+            return Gold(", ".join(items), shape.type)
         return Gold(", ".join(items), shape.type, shape.decimals, atol, rtol)
     if len(rows) != 1:
         raise SolutionError(f"the SQL gives {len(rows)} rows where one answer is asked for", where=question.where)
@@ -224,21 +226,16 @@ def stands_in_question(gold: Gold, question: Question) -> bool:
     """Whether the gold can be read off the question.
 
     A single gold counts where it stands there as whole tokens, a list where every element does, named answers where any
-    does. Yes, no and none are free (every such question names them), and so is a label of a question that lists its
-    options: there it stands among all the others.
+    does. Yes, no and none are free: every such question names them. So are items that the question lists to be put in
+    order, unless it lists them in that order.
     """
     tokens = _tokens(question.text)
     if isinstance(gold.value, tuple):
         return any(named.answer_type != "boolean" and _stands_in(named.gold, tokens) for named in gold.value)
-    if gold.type in ("boolean", "none") or (
-        gold.type in ("category", "set", "ordered_list") and question.shape.options
-    ):
+    if gold.type in ("boolean", "none"):
         return False
-    parts = (
-        gold.value.split(", ")
-        if gold.type in LISTS
-        else gold.value.split(" to ")
-        if gold.type == "range"
-        else [gold.value]
-    )
+    if question.shape.options:
+        return _stands_in(gold.value, [word for word in tokens if word != "and"])
+    separator = ", " if gold.type in LISTS else " to " if gold.type == "range" else None
+    parts = gold.value.split(separator) if separator else [gold.value]
     return all(_stands_in(part, tokens) for part in parts)

@@ -2,8 +2,8 @@
 tables.
 
 One small JSON file a question, named by the hash of everything the outcome depends on: SQL, program, form of the
-answer, sha256 of the tables and the versions of the engines. Written beside and renamed, so that two builds can
-share a cache.
+answer, sha256 of the tables, the versions of the engines and the code that uses them. Written beside and renamed, so
+that two builds can share a cache.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, chdir
+from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -27,7 +28,6 @@ from catalog.digest import sha256_of_file
 from catalog.errors import SolutionError, TableError
 
 FOLDER = ".golds"
-RULES = "1"  # counts the changes of golds.py that change an outcome
 
 Outcome = Gold | str
 _GOLD: TypeAdapter[Gold] = TypeAdapter(Gold)
@@ -124,11 +124,17 @@ def _digests(folder: Path, plan: Plan, questions: list[Question]) -> dict[str, s
     return digests
 
 
+@cache
+def _code() -> tuple[str, ...]:
+    """Hashes of the modules that decide an outcome: whoever changes a rule need not think of the cache."""
+    return tuple(sha256_of_file(Path(__file__).with_name(name)) for name in ("engines.py", "golds.py", "outcomes.py"))
+
+
 def _key(question: Question, digests: dict[str, str]) -> str:
     shape = question.shape
     form = [shape.type, shape.decimals, shape.strict, shape.none, [field.model_dump() for field in shape.fields]]
     tables = {name: digests[name] for name in question.tables}
-    text = json.dumps([RULES, VERSIONS, form, question.sql, question.program, tables], sort_keys=True)
+    text = json.dumps([_code(), VERSIONS, form, question.sql, question.program, tables], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:40] + ".json"
 
 

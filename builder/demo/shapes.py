@@ -47,7 +47,7 @@ class Shape(BaseModel):
     pandas: str
     # How many leading rows of the SQL's answer must be in strict order of their second column; 0 where none is ranked.
     strict: int = Field(default=0, ge=0)
-    # Whether the question itself lists the labels to choose from, so that the gold stands in it among others.
+    # Whether the question itself lists the items that are to be put in order.
     options: bool = False
     # Whether "no such row" is a possible answer; the wording then says to answer none.
     none: bool = False
@@ -62,6 +62,8 @@ class Shape(BaseModel):
             raise ValueError("fields are given exactly where the type is fields")
         if any(field.type in ROUNDED and field.decimals is None for field in self.fields):
             raise ValueError("a field that is rounded needs decimals")
+        if self.options and self.type != "ordered_list":
+            raise ValueError("only items that are to be put in order may be listed in the question")
         if self.type == "none":
             raise ValueError("no shape asks for nothing: give the type of a found answer, and none = true")
         joins = any(operation.split(":")[0] == "join" for operation in self.operations)

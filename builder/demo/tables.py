@@ -2,7 +2,7 @@
 there.
 
 A file is skipped where its bytes have the sha256 that was recorded when it was written from the same plan, the same
-installed package and the same writing libraries.
+installed package and the same writing libraries and code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from catalog.errors import TableError
 
 STATE = ".tables.json"
 _WRITING_LIBRARIES = ("pyarrow", "openpyxl")
-_WRITER = "1"  # counts the changes of formats.py that change bytes
+_WRITING_CODE = ("formats.py", "packages.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ def _fingerprint(file: FilePlan) -> str:
         versions = [importlib.metadata.version(name) for name in (file.package, *_WRITING_LIBRARIES)]
     except importlib.metadata.PackageNotFoundError as error:
         raise TableError(f"package {error.name} is not installed", where=file.path, fix="run `uv sync`") from None
-    text = json.dumps([_WRITER, file.model_dump(mode="json"), versions])
+    code = [sha256_of_file(Path(__file__).with_name(name)) for name in _WRITING_CODE]
+    text = json.dumps([code, file.model_dump(mode="json"), versions])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -177,7 +177,25 @@ def test_a_gold_that_stands_in_its_question_is_dropped(desk: Desk) -> None:
     assert dropped(desk.ask({**OLDEST, "wordings": wordings})) == ["its gold stands in the question"]
     inside = [wording + " Hint: Fayette." for wording in OLDEST["wordings"]]  # no whole token
     assert dropped(desk.ask({**OLDEST, "wordings": inside})) == []
-    assert dropped(desk.ask({**OLDEST, "type": "category", "options": True, "wordings": wordings})) == []
+
+
+def test_items_to_be_ordered_may_be_listed_but_not_in_their_order(desk: Desk) -> None:
+    change = {
+        **OLDEST,
+        "type": "ordered_list",
+        "options": True,
+        "strict": 3,
+        "pandas": OLDEST["pandas"].replace(
+            'print(people.loc[people["age"].idxmax(), "name"])',
+            'print(", ".join(people.nlargest(3, "age")["name"]))',
+        ),
+    }
+    words = "Order {} of people.csv by age, oldest first: a comma-separated list of name (whole number {{{{ n }}}})."
+    (row,) = desk.ask({**change, "wordings": [words.format("Ann, Bob and Fay")] * 2})
+    assert isinstance(row, Row)
+    assert row.answer == "Fay, Bob, Ann"
+    told = desk.ask({**change, "wordings": [words.format("Fay, Bob and Ann")] * 2})
+    assert dropped(told) == ["its gold stands in the question"]
 
 
 def test_two_questions_must_not_share_a_signature(desk: Desk) -> None:
@@ -232,6 +250,7 @@ def test_a_wording_that_leaves_something_open_is_refused(desk: Desk, wording: st
         ({"typ": "number"}, "cannot be used"),
         ({"wordings": ["only one"]}, "cannot be used"),
         ({"type": "none"}, "cannot be used"),
+        ({"options": True}, "put in order"),
         ({"tables": ["persons"]}, "no table is called 'persons'"),
         ({"tables": ["people", "others"]}, "does not name a file|mixes tables"),
     ],
