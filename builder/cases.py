@@ -18,8 +18,6 @@ from catalog.rows import NamedAnswer, Row
 from grader import run_cases
 from grader.grader import GoldError
 
-# A column in which a row may bring slips of its own: the runner-up, a sibling group's value, what a wrong step gives.
-NEAR_MISSES = "near_misses"
 _MOST = 30
 # Slips of single values in a task with named answers, shared among them.
 _FIELD_SLIPS = 12
@@ -77,16 +75,8 @@ def _unique(cases: Sequence[Case]) -> list[dict[str, str]]:
 
 
 def _own(row: Row) -> list[Case]:
-    """The slips that the row brings along, as texts or as ``{"answer", "why"}``."""
-    found = row.extra.get(NEAR_MISSES) or []
-    if isinstance(found, str):
-        found = json.loads(found) if found.lstrip().startswith("[") else [found]
-    return [
-        (str(item["answer"]), str(item.get("why", "a slip the row names")))
-        if isinstance(item, Mapping)
-        else (str(item), "a slip the row names")
-        for item in found
-    ]
+    """The slips that the row brings along."""
+    return [(answer, "a slip the row names") for answer in row.near_misses]
 
 
 def _lines(values: Mapping[str, str]) -> str:

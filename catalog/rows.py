@@ -98,9 +98,17 @@ def _names(value: object) -> object:
     return value
 
 
+def _answers(value: object) -> object:
+    """A list of answers as JSON text, or one answer as it stands (commas belong to it)."""
+    if isinstance(value, str) and value.strip():
+        return json.loads(value) if value.lstrip().startswith("[") else [value]
+    return () if value is None or isinstance(value, (str, float)) else value
+
+
 Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_tolerance)]
 Places = Annotated[Annotated[int, Field(ge=0, le=30)] | None, BeforeValidator(_blank_is_none)]
 Text = Annotated[str | None, BeforeValidator(_blank_is_none)]
+Answers = Annotated[tuple[str, ...], BeforeValidator(_answers)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
@@ -149,8 +157,9 @@ class Row(BaseModel):
     """A question with its tables and its gold.
 
     ``rtol``/``atol``: None means "derive it from the gold", 0 means exactly 0. ``decimals``: the rounding the question
-    states, in places. ``solution``: a Python program that runs beside ``data/`` and prints the answer. ``where`` is the
-    file and line the row came from and is no part of its identity.
+    states, in places. ``solution``: a Python program that runs beside ``data/`` and prints the answer. ``near_misses``:
+    answers that must be graded wrong (the runner-up, what a wrong step gives). ``where`` is the file and line the row
+    came from and is no part of its identity.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -173,6 +182,7 @@ class Row(BaseModel):
     difficulty_level: Annotated[Annotated[int, Field(ge=1, le=3)] | None, BeforeValidator(_blank_is_none)] = None
     solution: Text = None
     answer_format: Text = None
+    near_misses: Answers = ()
     license: Text = None
     extra: dict[str, Any] = Field(default_factory=dict)
     where: str = ""

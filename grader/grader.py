@@ -143,6 +143,7 @@ CUE_PAIRS_AFTER = frozenset(
         ("at", "least"),
         ("at", "most"),
         ("and", "more"),
+        ("and", "counting"),
         ("and", "up"),
         ("and", "above"),
         ("and", "over"),
@@ -158,7 +159,7 @@ NEGATIONS = frozenset(
 )
 NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
-LINKS = frozenset("is was are were be in by on at called named : =".split())
+LINKS = frozenset("it's is was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
 LABEL_NOUNS = frozenset(
     """option choice answer label category value code id name letter item number group class""".split()
@@ -171,6 +172,11 @@ BAD_LABELS = frozenset(
 STATISTICS = frozenset(
     """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest
     largest""".split()
+)
+SAME_STATISTIC = (
+    frozenset({"mean", "average", "avg"}),
+    frozenset({"maximum", "max", "highest", "largest", "biggest", "greatest"}),
+    frozenset({"minimum", "min", "lowest", "smallest", "least"}),
 )
 SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
 
@@ -322,9 +328,9 @@ def _phrases(table: str) -> frozenset[str]:
 NONE_WORDS = _phrases("""
     none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
     no results | no answer exists | there is none | there are none | there was none | there were none |
-    there isn't any | there aren't any |
-    none exist | none exists | none of them | none found | no such | no row | no rows | no record |
-    no records | no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
+    | none exists | none of them | none found | no such | no row | no rows | no record | no records |
+    no such row | no such record | no data | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
     """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
@@ -585,7 +591,8 @@ class Question:
         self.known_text = self.folded + "\n" + gold.casefold()
         self.words = WORD.findall(self.folded.replace("_", " "))
         self.raw_words = set(self.words)
-        self.stems = {stem(word) for word in self.words}
+        self.raw_words |= {name for group in SAME_STATISTIC if self.raw_words & group for name in group}
+        self.stems = {stem(word) for word in self.raw_words}
         self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
         self.numbers = {
             number
@@ -1133,12 +1140,16 @@ class Reader:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
             raise Wrong("The answer states several numbers.")
-        if len(chosen) > 2 or (len(chosen) == 2 and chosen[1][0] == chosen[0][0] + 1):
+        if len(chosen) > 2 or (len(chosen) == 2 and not self._restates(chosen[0][0], chosen[1][0])):
             raise Wrong("The answer repeats its number.")
         self._check_leftovers()
         quantity = chosen[0][1]
         agree_on_unit(quantity, self.ctx)
         return quantity
+
+    def _restates(self, first: int, second: int) -> bool:
+        """Whether the second number is the first in another form: `5/8 = 0.625`, `12.5% (0.125)`."""
+        return any(self._word(at) in ("=", "(") for at in range(first + 1, second))
 
     def _same_rate(self, chosen: list[tuple[int, Quantity]]) -> bool:
         values = {item.value / 100 if item.percent else item.value for _, item in chosen}
@@ -1474,6 +1485,7 @@ def _plain(value: Decimal) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
+SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
 MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
 INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
@@ -1525,6 +1537,7 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     text = peel(_from_json(peel(answer)))
     match = FIELD.match(text)
     text = match[1] if match else text
+    text = SOLE_NUMBER.sub("", text)
     if same_text(gold, text):
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
@@ -1603,7 +1616,9 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     if not suffix:
         return
     nouns, clauses = ctx.asked_for()
-    if suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+    if suffix[0] in ("which", "that", "who"):
+        suffix = suffix[1:]
+    if not suffix or suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
         return
     for word in suffix:
         if word in NEGATIONS:
@@ -1646,7 +1661,7 @@ def _declared_truth(text: str) -> bool:
     truth = said.pop() is True
     if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME):
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | {"because", "since"}):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
@@ -1677,6 +1692,8 @@ def _absence(text: str, ctx: Question) -> str | None:
     if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
         return None
     rest = [word for word in words if word[0].isalnum()]
+    if rest == ["no"]:
+        return None
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
         ["there", "are", "no"],
@@ -1712,7 +1729,8 @@ _M = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _Y = r"(?P<year>[12]\d{3})(?!\d)"
 _D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _O = "(?P<ordinal>" + "|".join(ORDINALS) + ")"
-_TZ = r"(?:\.0+)?(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
+_HALF_DAY = r"(?P<half_day>[ap]\.?m\b\.?)"
+_ZONE = r"(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
 DATE_FORMS = [
     pattern(form)
     for form in (
@@ -1749,10 +1767,9 @@ DATE_FORMS = [
 TIME_FORMS = [
     pattern(form)
     for form in (
-        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?"
-        + _TZ
-        + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
-        r"(?<![\w:.])(?P<hour>\d{1,2})\s*(?P<half_day>[ap]\.?m\b\.?)",
+        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?"
+        rf"(?:\s*{_HALF_DAY})?{_ZONE}",
+        rf"(?<![\w:.])(?P<hour>\d{{1,2}})\s*{_HALF_DAY}",
     )
 ]
 WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
@@ -1937,7 +1954,7 @@ END_LABEL = pattern(
     r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
-_BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤"
+_BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
 
@@ -1971,6 +1988,8 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
         raise Wrong("The answer states no two ends.")
     before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
     brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
+    if "%" in match[0] + after[:1]:
+        agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
     _check_range_rest(before, after, ctx)
     ends = []
     for written in (match["low"], match["high"]):
@@ -1984,9 +2003,13 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
 
 
 def _without_unit(after: str, ctx: Question) -> str:
+    """What follows a range, without a unit, which must be one the question asks for."""
     match = UNIT_TEXT.match(after)
-    units = units_of(_unit_key(match[1])) if match else frozenset()
-    return after[match.end() :] if match and units & ctx.units else after
+    units = units_of(_unit_key(match[1])) if match and match[1].casefold() not in FRAME else frozenset()
+    if not match or not units:
+        return after
+    agree_on_unit(Quantity(Decimal(0), units=units), ctx)
+    return after[match.end() :]
 
 
 def _check_range_rest(before: str, after: str, ctx: Question) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import docker as docker_sdk
 import pytest
-from small_catalog import build_small, entry_of
+from small_catalog import ROWS, build_small, entry_of
 
 from builder.verify import sweep, verify
 from builder.verify.engine import LABEL, address, left_of
@@ -36,6 +36,12 @@ QUICK_OPTIONS = ("--probe", "oracle", "--probe", "nop")
 def catalog(small: Path, tmp_path: Path) -> Path:
     """A copy of the small catalog, its receipts none."""
     return Path(shutil.copytree(small, tmp_path / "catalog"))
+
+
+@pytest.fixture
+def lone(tmp_path: Path) -> Path:
+    """A catalog of one task, where one is enough."""
+    return build_small(tmp_path / "lone", ROWS[:1])
 
 
 def spoil(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> Path:
@@ -80,9 +86,9 @@ def test_a_task_that_cannot_be_solved_fails_keeps_its_trial_and_is_tried_again(c
 
 
 @docker
-def test_an_unfit_box_is_ungraded_in_the_words_of_its_healthcheck(catalog: Path) -> None:
-    spoil(catalog, "fares-above-3", f"{paths.DATA}/fares.csv", lambda text: text + "1,a\n")
-    report = verify(catalog, only=QUICK, jobs=2)
+def test_an_unfit_box_is_ungraded_in_the_words_of_its_healthcheck(lone: Path) -> None:
+    spoil(lone, "fares-above-3", f"{paths.DATA}/fares.csv", lambda text: text + "1,a\n")
+    report = verify(lone, only=QUICK, jobs=2)
     (failure,) = [failure for failure in report.failures if "fares" in failure.task]
     assert failure.found == "ungraded: healthcheck"
     assert "fares.csv" in failure.detail
@@ -91,27 +97,27 @@ def test_an_unfit_box_is_ungraded_in_the_words_of_its_healthcheck(catalog: Path)
 
 
 @docker
-def test_an_image_that_cannot_be_built_is_ungraded(catalog: Path) -> None:
-    spoil(catalog, "fares-above-3", paths.ENV_DOCKERFILE, lambda text: text + "RUN false\n")
-    report = verify(catalog, only=QUICK, jobs=2)
+def test_an_image_that_cannot_be_built_is_ungraded(lone: Path) -> None:
+    spoil(lone, "fares-above-3", paths.ENV_DOCKERFILE, lambda text: text + "RUN false\n")
+    report = verify(lone, only=QUICK, jobs=2)
     (failure,) = [failure for failure in report.failures if "fares" in failure.task]
     assert failure.found == "ungraded: environment-build"
     shutil.rmtree(report.folder)
 
 
 @docker
-def test_a_task_that_harbor_refuses_is_ungraded(catalog: Path) -> None:
-    spoil(catalog, "fares-above-3", paths.TASK_TOML, lambda text: text.replace("cpus = 1", "cpus = -1"))
-    report = verify(catalog, only=QUICK, jobs=2)
+def test_a_task_that_harbor_refuses_is_ungraded(lone: Path) -> None:
+    spoil(lone, "fares-above-3", paths.TASK_TOML, lambda text: text.replace("cpus = 1", "cpus = -1"))
+    report = verify(lone, only=QUICK, jobs=2)
     (failure,) = [failure for failure in report.failures if "fares" in failure.task]
     assert failure.found == "ungraded: environment-build"
     shutil.rmtree(report.folder, ignore_errors=True)
 
 
 @docker
-def test_the_command_prints_json_and_prunes_images(catalog: Path) -> None:
+def test_the_command_prints_json_and_prunes_images(lone: Path) -> None:
     done = subprocess.run(
-        [PROGRAM, "verify", catalog, *QUICK_OPTIONS, "--json", "--prune-images"],
+        [PROGRAM, "verify", lone, *QUICK_OPTIONS, "--json", "--prune-images"],
         capture_output=True,
         text=True,
         timeout=600,
@@ -214,9 +220,9 @@ def wait_for_box(before: set[str], child: subprocess.Popen[str]) -> str:
 
 @docker
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_by_a_signal_nothing_is_left_alive(catalog: Path, number: signal.Signals) -> None:
+def test_stopped_by_a_signal_nothing_is_left_alive(lone: Path, number: signal.Signals) -> None:
     before = set(boxes())
-    with start(catalog) as child:
+    with start(lone) as child:
         run = wait_for_box(before, child)
         child.send_signal(number)
         out, _ = child.communicate(timeout=120)
@@ -226,9 +232,9 @@ def test_stopped_by_a_signal_nothing_is_left_alive(catalog: Path, number: signal
 
 
 @docker
-def test_s44_what_a_killed_run_left_is_swept_by_its_label(catalog: Path) -> None:
+def test_s44_what_a_killed_run_left_is_swept_by_its_label(lone: Path) -> None:
     before = set(boxes())
-    with start(catalog) as child:
+    with start(lone) as child:
         run = wait_for_box(before, child)
         child.kill()
         child.wait()
@@ -266,11 +272,11 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LoopThread,
 
 @docker
 def test_an_engine_that_goes_in_the_middle_stops_the_run_and_keeps_what_is_proven(
-    catalog: Path, door: tuple[LoopThread, str]
+    lone: Path, door: tuple[LoopThread, str]
 ) -> None:
     opened, place = door
     before = set(boxes())
-    with start(catalog, DOCKER_HOST=place) as child:
+    with start(lone, DOCKER_HOST=place) as child:
         run = wait_for_box(before, child)
         opened.loop.call_soon_threadsafe(opened.door.cut)
         out, error = child.communicate(timeout=240)
@@ -278,7 +284,7 @@ def test_an_engine_that_goes_in_the_middle_stops_the_run_and_keeps_what_is_prove
     assert "the container engine stopped answering" in error
     assert "Traceback" not in error
     assert "left in the engine: unknown" in error, "what cannot be told is not claimed"
-    assert not list((catalog / paths.RECEIPTS).glob("*.json")) if (catalog / paths.RECEIPTS).is_dir() else True
+    assert not list((lone / paths.RECEIPTS).glob("*.json")) if (lone / paths.RECEIPTS).is_dir() else True
     assert sweep(run).nothing
 
 
