@@ -90,9 +90,9 @@ def _canonical(text: str) -> str:
 
 
 def _question_key(row: Row) -> int:
-    asked = row.instruction or f"{row.question}\0{row.answer_format or ''}"
+    asked = [row.instruction] if row.instruction else [row.question, row.answer_format or ""]
     data = sorted({*row.tables, *row.files})
-    return _hash("\0".join([_folded(asked), row.hf_bucket or "", row.bucket_prefix or "", *data]))
+    return _hash("\0".join([*map(_folded, asked), row.hf_bucket or "", row.bucket_prefix or "", *data]))
 
 
 def _folded(text: str) -> str:

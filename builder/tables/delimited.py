@@ -19,7 +19,7 @@ import pyarrow.csv as pacsv
 
 from builder.tables.columns import columns_of
 from builder.tables.encoding import encoding_of
-from builder.tables.files import DAMAGE, Cost, TableFile, lines_of, text_of
+from builder.tables.files import Cost, TableFile, lines_of, text_of
 from catalog.errors import TableError
 
 DELIMITERS: Final = (",", ";", "\t", "|")
@@ -30,11 +30,15 @@ _INDEX_BYTES = 132
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a delimited file is written. ``width``: the number of fields most records have."""
+    """How a delimited file is written.
+
+    ``width`` is the number of fields most records have; ``multiline`` says that some hold line breaks in quotes.
+    """
 
     encoding: str
     delimiter: str
     width: int
+    multiline: bool
 
 
 def dialect_of(file: TableFile) -> Dialect:
@@ -59,7 +63,8 @@ def dialect_of(file: TableFile) -> Dialect:
         score = (count / widths.total(), width) if width > 1 else (0.0, 1)
         if score > best_score:
             best, best_score, best_width = delimiter, score, width
-    return Dialect(encoding, best, best_width)
+    reader = csv.reader(iter(lines), delimiter=best)
+    return Dialect(encoding, best, best_width, multiline=sum(1 for _ in reader) < reader.line_num)
 
 
 def _lines(text: str) -> list[str]:
@@ -129,7 +134,7 @@ def _regular_records(file: TableFile, dialect: Dialect) -> int | None:
             )
             with closing(reader):
                 return sum(batch.num_rows for batch in reader)
-    except (pa.ArrowException, *DAMAGE):
+    except (pa.ArrowException, OSError, EOFError):
         return None
 
 
@@ -198,10 +203,11 @@ def cost(file: TableFile) -> Cost:
     Reading peaks at about twice the frame (measured), which the working factor covers.
     """
     dialect = dialect_of(file)
-    blocks = [file.head()] if dialect.encoding == "utf-16" else file.blocks()
+    # Only the head is sure to begin at a record where line ends do not tell, or are two bytes long.
+    blocks = [file.head()] if dialect.multiline or dialect.encoding == "utf-16" else file.blocks()
     parsed = [_records(text, dialect) for text in text_of(blocks, dialect.encoding)]
     kept = [records for records, share in parsed if share > 0.8]
-    if len(kept) < len(parsed):  # line breaks inside quotes: only the head is sure to begin at a record
+    if len(kept) < len(parsed):
         blocks = [file.head()]
         parsed = [_records(text_of(blocks, dialect.encoding)[0], dialect)]
         kept = [records for records, _ in parsed]

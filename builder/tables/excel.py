@@ -44,7 +44,7 @@ def check(file: TableFile) -> list[str]:
             sheets = _sheets(archive)
             if not sheets:
                 raise _unreadable(file, "no sheet in it")
-            filled = any(_CELL.search(archive.read(sheet.filename)[:_PIECE]) for sheet in sheets)
+            filled = any(_CELL.search(_head(archive, sheet.filename)) for sheet in sheets)
     except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
         raise _unreadable(file, str(error)) from None
     if not filled:
@@ -72,6 +72,12 @@ def _sheets(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return [info for info in archive.infolist() if _SHEET.fullmatch(info.filename)]
 
 
+def _head(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The first MiB of one part: an unpacked sheet may be many times its archive."""
+    with archive.open(name) as stream:
+        return stream.read(_PIECE)
+
+
 def cost(file: TableFile) -> Cost:
     """The frames of all sheets, and what openpyxl needs to read the workbook."""
     with zipfile.ZipFile(file.path) as archive:
@@ -80,8 +86,7 @@ def cost(file: TableFile) -> Cost:
         text_length = _mean_shared_text(archive, shared_bytes) if shared_bytes else 0.0
         cells = places = shared_cells = inline_bytes = 0.0
         for sheet in _sheets(archive):
-            with archive.open(sheet) as stream:
-                head = stream.read(_PIECE)
+            head = _head(archive, sheet.filename)
             scale = sheet.file_size / len(head) if head else 0.0
             found = scale * len(_CELL.findall(head))
             cells += found
@@ -112,6 +117,5 @@ def _number(letters: bytes) -> int:
 
 def _mean_shared_text(archive: zipfile.ZipFile, size: int) -> float:
     """The mean length of a shared text with its mark-up, a little more than the text's own."""
-    with archive.open(_SHARED) as stream:
-        head = stream.read(_PIECE)
+    head = _head(archive, _SHARED)
     return len(head) / max(len(_SHARED_TEXT.findall(head)), 1) if size else 0.0

@@ -9,6 +9,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -56,7 +57,7 @@ _OPENERS: Final[dict[str, Callable[[Path], IO[bytes]]]] = {
     ".xz": cast(Callable[[Path], IO[bytes]], lzma.LZMAFile),
     ".zip": _open_zip,
 }
-DAMAGE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+_DAMAGE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -75,22 +76,18 @@ class TableFile:
         """The name without the compression's suffix, which says what the bytes are."""
         return PurePath(self.path.name).stem if self.compressed else self.path.name
 
-    def open(self) -> IO[bytes]:
-        """The unpacked bytes, as a stream."""
-        opener = _OPENERS.get(self.path.suffix.lower())
-        return opener(self.path) if opener else self.path.open("rb")
-
-    def pieces(self) -> Iterator[bytes]:
-        """The unpacked bytes, in pieces.
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The unpacked bytes, as a stream.
 
         Raises:
-            TableError: where they cannot be unpacked.
+            TableError: where they cannot be read or unpacked, now or while the stream is read.
         """
+        opener = _OPENERS.get(self.path.suffix.lower())
         try:
-            with self.open() as stream:
-                while piece := stream.read(_PIECE):
-                    yield piece
-        except DAMAGE as error:
+            with opener(self.path) if opener else self.path.open("rb") as stream:
+                yield stream
+        except _DAMAGE as error:
             raise TableError(
                 "the file cannot be unpacked" if self.compressed else "the file cannot be read",
                 where=self.path,
@@ -98,6 +95,12 @@ class TableFile:
                 found=str(error) or type(error).__name__,
                 fix="write or download it again",
             ) from None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The unpacked bytes, in pieces."""
+        with self.open() as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
 
     @cached_property
     def length(self) -> int:

@@ -20,7 +20,7 @@ from catalog.errors import TableError
 # while it makes the frame.
 READING_PER_TEXT_BYTE: Final = 4.5
 READING_PER_VALUE: Final = 115
-_WHOLE_DOCUMENT = 32 << 20
+_WHOLE_DOCUMENT = 8 << 20  # decoded, a document takes some ten times its length
 _SAMPLE_RECORDS = 20_000
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _LONGEST_WORD = 16  # longer than any literal, number's tail or escape that a piece's end may cut
