@@ -26,7 +26,7 @@ help: ## list the targets
 setup: .venv/.ready ## make the environment from the lock (every target does this itself)
 
 catalog: setup ## build and check the demo catalog, and prove a sample of it where a Docker engine is there
-	@$(HW) make $(SPEC) --out $(DEMO) --jobs $(JOBS)
+	@$(HW) catalog $(SPEC) --out $(DEMO) --jobs $(JOBS)
 
 test: setup ## run every test (those that need Docker start nothing themselves: `make docker` first)
 	@.venv/bin/pytest

@@ -17,8 +17,8 @@ def main(counts: list[int]) -> None:
     columns = [measure(OUT, count) for count in counts]
     lines = [f"Measured on {machine()}.", "", "| | " + " | ".join(f"{c['tasks']:,} tasks" for c in columns) + " |"]
     lines.append("|---" * (len(columns) + 1) + "|")
-    for name in list(columns[0])[1:]:
-        lines.append(f"| {name} | " + " | ".join(str(column[name]) for column in columns) + " |")
+    names = list(columns[0])[1:]
+    lines += [f"| {name} | " + " | ".join(str(column[name]) for column in columns) + " |" for name in names]
     text = "\n".join(lines) + "\n"
     print(text)
     (OUT / "results.md").write_text(text)

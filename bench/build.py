@@ -8,10 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from builder.demo import demo_rows, write_tables
-
 from bench.measure import Run, run
 from builder.commands import cache_folder
+from builder.demo import demo_rows, write_tables
 from catalog.rows import Row
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))

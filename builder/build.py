@@ -66,8 +66,19 @@ class BuildReport:
 
     def as_dict(self) -> dict[str, object]:
         """The report for ``--json``."""
-        values = {**asdict(self), "catalog": str(self.catalog), "unchanged": self.unchanged}
-        return {**values, "seconds": round(self.seconds, 3)}
+        return {
+            "catalog": str(self.catalog),
+            "tasks": self.tasks,
+            "written": self.written,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "splits": dict(self.splits),
+            "tiers": dict(self.tiers),
+            "answer_types": dict(self.answer_types),
+            "set_aside": [asdict(row) for row in self.set_aside],
+            "findings": [asdict(finding) for finding in self.findings],
+            "seconds": round(self.seconds, 3),
+        }
 
 
 def build(
@@ -104,6 +115,7 @@ def build(
         for step in same:
             if isinstance(step, Kept):
                 report.count(state.entry(step.name))
+                report.findings += state.doubts(step.name)
     else:
         remaining = itertools.chain(same, [] if first is None else [first], rest)
         with building(out) as folder:
@@ -181,12 +193,15 @@ def _write(
             if isinstance(done, Refused):
                 refuse(done)
                 continue
+            new = isinstance(done, Baked)
             entry = done.entry if isinstance(done, Baked) else state.entry(done.name)
+            doubts = done.findings if isinstance(done, Baked) else state.doubts(done.name)
             index.add(entry)
-            next_state.add(entry, done.fingerprint)
+            next_state.add(entry, done.fingerprint, doubts)
+            report.findings += doubts
             _keep_receipt(entry, place)
             present += state.has(entry.name)
-            report.written += isinstance(done, Baked)
+            report.written += new
             report.count(entry)
             progress(report.tasks)
     next_state.close()

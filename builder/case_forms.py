@@ -7,39 +7,22 @@ item.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import localcontext
 
+from builder.case_numbers import Case, Forms, Gold, decimal_of, dressed, number_forms, plain, range_forms, step_beyond
 from catalog.rows import AnswerType
-from grader.grader import Tolerance, read_items, tolerance_of
+from grader.grader import read_items
 
-Case = tuple[str, str]
-Forms = tuple[list[Case], list[Case]]
-
-_RATE = re.compile(r"percent|%|\b(share|proportion|fraction|rate|ratio|probability|portion)\b", re.IGNORECASE)
-# Percentage points are a difference of rates, and no percentage.
-_PERCENT = re.compile(r"\bpercent(?:age)?\b(?! points?)", re.IGNORECASE)
-_DOLLARS = re.compile(r"\$|\bdollars?\b|\bUSD\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """A gold with what decides how it is graded."""
-
-    text: str
-    answer_type: AnswerType
-    question: str
-    rtol: float | None
-    atol: float | None
-    decimals: int | None
+# Wide enough that no slip of a gold is rounded back onto it.
+_DIGITS = 700
 
 
 def forms_of(gold: Gold) -> Forms:
     """The forms of a gold that must pass, and those that must not; the gold itself comes first."""
-    accept, reject = _MAKERS[gold.answer_type](gold)
+    with localcontext(prec=_DIGITS):
+        accept, reject = _MAKERS[gold.answer_type](gold)
     return [(gold.text, "the gold"), (gold.text + "\n", "a line break at the end"), *accept], [
         *reject,
         *_no_answers(gold),
@@ -58,106 +41,12 @@ def _no_answers(gold: Gold) -> list[Case]:
     return found
 
 
-def _dressed(text: str) -> list[Case]:
-    """What a short answer is wrapped in."""
-    return [
-        (f"Answer: {text}", "a label before it"),
-        (f"  {text}  ", "blanks around it"),
-        (f"```\n{text}\n```", "a code fence"),
-        (f"**{text}**", "bold"),
-        (f'"{text}"', "quotes"),
-    ]
-
-
-# Numbers
-
-
-def decimal_of(text: str) -> Decimal | None:
-    """The number that a gold states, without its currency sign, percent sign or thousands separators."""
-    bare = text.strip().lstrip("$€£").rstrip("%").strip().replace(",", "")
-    try:
-        value = Decimal(bare)
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() else None
-
-
-def plain(value: Decimal) -> str:
-    """A decimal in digits, never in E notation."""
-    text = format(value, "f")
-    return "0" if text.lstrip("-").strip("0.") == "" and "." not in text else text
-
-
-def step_beyond(value: Decimal, gold: Gold) -> Decimal:
-    """The smallest slip worth testing: a unit of the last stated place, or its first multiple beyond the tolerance."""
-    places = _places(value)
-    unit = Decimal(1).scaleb(-places)
-    allowed = tolerance_of(value, plain(value), Tolerance(gold.rtol, gold.atol, gold.decimals), gold.question)
-    if gold.answer_type == "integer":
-        allowed = Decimal(0)
-    steps = (allowed / unit).to_integral_value(ROUND_CEILING)
-    return unit * (steps + 1 if steps * unit <= allowed and steps else max(steps, Decimal(1)))
-
-
-def _places(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def _number(gold: Gold) -> Forms:
-    value = decimal_of(gold.text)
-    if value is None:
-        return _dressed(gold.text), [(f"{gold.text} or 0", "two candidates")]
-    step = step_beyond(value, gold)
-    rate = gold.answer_type == "percent" or _RATE.search(gold.question) is not None
-    accept = [*_dressed(gold.text), (f"The answer is {gold.text}.", "a short sentence")]
-    bare = plain(value)
-    if "." in bare:
-        accept.append((bare + "0", "a zero more behind the point"))
-    elif gold.answer_type in ("number", "currency", "integer") and bare == gold.text:
-        accept.append((bare + ".0", "a zero behind the point"))
-    if abs(value) >= 1000 and bare == gold.text:
-        accept.append((f"{value:,f}", "thousands separators"))
-    if gold.answer_type == "currency" and _DOLLARS.search(gold.question) and bare == gold.text and value >= 0:
-        accept.append((f"${bare}", "the currency's sign"))
-    if _PERCENT.search(gold.question) and bare == gold.text and abs(value) > 1:
-        accept.append((f"{bare}%", "the percent sign"))
-    reject: list[Case] = [
-        (plain(value + step), "one step too high"),
-        (plain(value - step), "one step too low"),
-        (plain(value + 1000 * step), "far too high"),
-        (f"{gold.text} or {plain(value + step)}", "two candidates"),
-        (f"between {plain(value - step)} and {plain(value + step)}", "a span around it"),
-    ]
-    if value:
-        reject += [(plain(-value), "the sign is wrong"), (plain(value * 10), "ten times too high")]
-        if not rate:
-            reject += [(plain(value * 100), "a percent slip"), (plain(value / 100), "a percent slip")]
-    reject += _rounded_too_far(value, step)
-    return accept, [case for case in reject if _differs(case[0], value, step)]
-
-
-def _rounded_too_far(value: Decimal, step: Decimal) -> list[Case]:
-    """The gold with one place after the other rounded away, as far as its tolerance can tell."""
-    for places in range(_places(value) - 1, -1, -1):
-        coarse = value.quantize(Decimal(1).scaleb(-places))
-        if abs(coarse - value) >= step:
-            return [(plain(coarse), "rounded too far")]
-    return []
-
-
-def _differs(text: str, value: Decimal, step: Decimal) -> bool:
-    """True for a text that is no number, or one at least a step away."""
-    other = decimal_of(text)
-    return other is None or abs(other - value) >= step
-
-
 # Words
 
 
 def _text(gold: Gold) -> Forms:
     text = gold.text.strip()
-    accept = _dressed(text)
+    accept = dressed(text)
     if text.isascii():
         accept += [(text.upper(), "upper case"), (text.lower(), "lower case")]
     if text[-1:].isalnum():
@@ -182,7 +71,7 @@ _OPPOSITE = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 def _boolean(gold: Gold) -> Forms:
     word = gold.text.strip().lower()
     opposite = _OPPOSITE.get(word, "no" if word in ("y", "t", "1") else "yes")
-    accept = [*_dressed(gold.text), (word.capitalize() + ".", "a full stop"), (word.upper(), "upper case")]
+    accept = [*dressed(gold.text), (word.capitalize() + ".", "a full stop"), (word.upper(), "upper case")]
     reject = [
         (opposite, "the other truth value"),
         (opposite.capitalize(), "the other truth value"),
@@ -229,7 +118,7 @@ _DATE_FORMS = (
 
 def _date(gold: Gold) -> Forms:
     text = gold.text.strip()
-    accept = _dressed(text)
+    accept = dressed(text)
     reject: list[Case] = [(f"not {text}", "negated")]
     for form, step, why in _DATE_FORMS:
         try:
@@ -275,6 +164,24 @@ def _changed(item: str, gold: Gold) -> str:
     return f"{item}x" if value is None else plain(value + 7 * step_beyond(value, gold))
 
 
+def _same(one: str, other: str, gold: Gold) -> bool:
+    """Whether two items may count as one: numbers within the tolerance, words but for their case."""
+    first, second = decimal_of(one), decimal_of(other)
+    if first is None or second is None:
+        return one.casefold() == other.casefold()
+    return abs(first - second) < max(step_beyond(first, gold), step_beyond(second, gold))
+
+
+def _orders(items: list[str], gold: Gold) -> list[Case]:
+    """The items in orders that are surely not theirs."""
+    orders = [(items[::-1], "the order is reversed"), ([items[-1], *items[:-1]], "the last item first")]
+    return [
+        (_joined(order), why)
+        for order, why in orders
+        if any(not _same(one, other, gold) for one, other in zip(items, order, strict=True))
+    ]
+
+
 def _list(gold: Gold) -> Forms:
     items = read_items(gold.text)
     ordered = gold.answer_type == "ordered_list"
@@ -283,14 +190,14 @@ def _list(gold: Gold) -> Forms:
         (f"```\n{_joined(items)}\n```", "a code fence"),
         (f"Answer: {_joined(items)}", "a label before it"),
     ]
+    # A dash before a digit could be a minus.
+    bullet = "-" if all(item[:1].isalpha() for item in items) else "*"
     if len(items) > 1:
-        accept += [("\n".join(items), "one on each line"), ("\n".join(f"- {item}" for item in items), "bullets")]
+        accept += [("\n".join(items), "one on each line"), ("\n".join(f"{bullet} {item}" for item in items), "bullets")]
     if not any(";" in item for item in items):
         accept.append(("; ".join(items), "semicolons"))
-    backwards = items[::-1]
-    moved = backwards != items
-    if moved and not ordered:
-        accept.append((_joined(backwards), "another order"))
+    if not ordered and len(items) > 1:
+        accept.append((_joined(items[::-1]), "another order"))
     reject: list[Case] = [
         (_joined([*items, "something else"]), "an item too many"),
         (_joined([_changed(items[0], gold), *items[1:]]), "the first item is another"),
@@ -300,43 +207,16 @@ def _list(gold: Gold) -> Forms:
         reject += [(_joined(items[:-1]), "the last item is missing"), (_joined(items[1:]), "the first item is missing")]
         if gold.answer_type != "set":
             reject.append((_joined([*items, items[0]]), "an item twice"))
-    if moved and ordered:
-        reject += [
-            (_joined(backwards), "the order is reversed"),
-            (_joined([items[-1], *items[:-1]]), "the last item first"),
-        ]
-    return accept, reject
-
-
-_RANGE = re.compile(r"\s*\[?\s*(-?[\d.,]+)\s*(?:to|-|\u2013|and|,|\.\.)\s*(-?[\d.,]+)\s*\]?\s*")
-
-
-def _range(gold: Gold) -> Forms:
-    match = _RANGE.fullmatch(gold.text)
-    low, high = (decimal_of(part) for part in match.groups()) if match else (None, None)
-    if low is None or high is None:
-        return [], [("0 to 0", "another range")]
-    step = max(step_beyond(low, gold), step_beyond(high, gold))
-    accept: list[Case] = [
-        (f"{plain(low)} to {plain(high)}", "lower to upper"),
-        (f"[{plain(low)}, {plain(high)}]", "brackets"),
-    ]
-    reject: list[Case] = [
-        (f"{plain(low)} to {plain(high + step)}", "the upper end is too high"),
-        (f"{plain(low - step)} to {plain(high)}", "the lower end is too low"),
-        (plain(low), "the lower end alone"),
-        (plain(high), "the upper end alone"),
-    ]
-    if high - low >= step:
-        reject.append((f"{plain(high)} to {plain(low)}", "the ends are swapped"))
+    if ordered:
+        reject += _orders(items, gold)
     return accept, reject
 
 
 _MAKERS: dict[AnswerType, Callable[[Gold], Forms]] = {
-    "number": _number,
-    "integer": _number,
-    "percent": _number,
-    "currency": _number,
+    "number": number_forms,
+    "integer": number_forms,
+    "percent": number_forms,
+    "currency": number_forms,
     "text": _text,
     "category": _text,
     "boolean": _boolean,
@@ -344,6 +224,6 @@ _MAKERS: dict[AnswerType, Callable[[Gold], Forms]] = {
     "list": _list,
     "ordered_list": _list,
     "set": _list,
-    "range": _range,
+    "range": range_forms,
     "none": _none,
 }

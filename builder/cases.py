@@ -11,14 +11,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from builder.case_forms import Case, Gold, forms_of
+from builder.case_forms import forms_of
+from builder.case_numbers import Case, Gold
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, Row
 from grader import run_cases
+from grader.grader import GoldError
 
-# A column in which a row may bring slips of its own: the runner-up, a sibling group's value, what a wrong step gives.
-NEAR_MISSES = "near_misses"
 _MOST = 30
+# Slips of single values in a task with named answers, shared among them.
+_FIELD_SLIPS = 12
 
 
 def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
@@ -39,19 +41,18 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     else:
         gold = Gold(row.answer, row.answer_type or "text", row.question, row.rtol, row.atol, row.decimals)
         accept, reject = forms_of(gold)
-    reject = [*reject, *_own(row)]
+    reject = [*_own(row), *reject]
     cases = {"accept": _unique(accept), "reject": _unique(reject)[:_MOST]}
     both = {case["answer"] for case in cases["accept"]} & {case["answer"] for case in cases["reject"]}
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
-    failed = run_cases(expected, {"schema": 1, **cases})
+    try:
+        failed = run_cases(dict(expected), {"schema": 1, **cases})
+    except GoldError as error:
+        raise _refuse(row, "the gold cannot be graded as its type", str(error)) from None
     if failed:
-        raise _refuse(row, "the grader does not grade it as it must be", _told(failed[0]))
+        raise _refuse(row, "the grader does not grade it as it must be", failed[0][:300])
     return cases
-
-
-def _told(failure: object) -> str:
-    return str(failure)[:300]
 
 
 def _refuse(row: Row, message: str, found: str) -> RowError:
@@ -74,16 +75,8 @@ def _unique(cases: Sequence[Case]) -> list[dict[str, str]]:
 
 
 def _own(row: Row) -> list[Case]:
-    """The slips that the row brings along, as texts or as ``{"answer", "why"}``."""
-    found = row.extra.get(NEAR_MISSES) or []
-    if isinstance(found, str):
-        found = json.loads(found) if found.lstrip().startswith("[") else [found]
-    return [
-        (str(item["answer"]), str(item.get("why", "a slip the row names")))
-        if isinstance(item, Mapping)
-        else (str(item), "a slip the row names")
-        for item in found
-    ]
+    """The slips that the row brings along."""
+    return [(answer, "a slip the row names") for answer in row.near_misses]
 
 
 def _lines(values: Mapping[str, str]) -> str:
@@ -110,9 +103,9 @@ def _fields(named: Sequence[NamedAnswer], question: str) -> tuple[list[Case], li
         others = {name: value for name, value in golds.items() if name != item.name}
         if others:
             reject.append((_lines(others), f"{item.name} is missing"))
-        gold = Gold(item.gold, item.answer_type or "text", question, item.rtol, item.atol, item.decimals)
-        for answer, why in forms_of(gold)[1]:
-            if "\n" not in answer and answer.strip():
-                reject.append((_lines({**golds, item.name: answer}), f"{item.name}: {why}"))
-                break
+        asked = f"{question} {item.name.replace('_', ' ')}"
+        gold = Gold(item.gold, item.answer_type or "text", asked, item.rtol, item.atol, item.decimals)
+        slips = [(answer, why) for answer, why in forms_of(gold)[1] if answer.strip() and "\n" not in answer]
+        for answer, why in slips[: max(1, _FIELD_SLIPS // len(named))]:
+            reject.append((_lines({**golds, item.name: answer}), f"{item.name}: {why}"))
     return accept, reject

@@ -13,15 +13,18 @@ from builder import show
 from builder.build import BuildReport, build
 from builder.check import CheckReport, check
 from builder.importers.commands import register as register_import
-from builder.lock import find_lock
+from builder.lock import ImageLock, find_lock, make_lock
 from builder.machine.commands import register as register_machine
 from builder.sources.reading import SOURCES
 from builder.verify.commands import register as register_verify
+from builder.verify.commands import verify_command
+from builder.verify.engine import require as require_engine
 from catalog import paths
-from catalog.errors import SpecError
+from catalog.errors import SandboxError, SpecError, UserError
 from catalog.spec import Spec, parse_spec, read_spec
 
 CLEAN, FINDINGS = 0, 1
+UNPINNED = "harbor-unpinned-image"
 _FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
 
 SpecArgument = Annotated[Path, typer.Argument(help="A spec (TOML), or a file of rows: JSONL, CSV or Parquet.")]
@@ -65,12 +68,26 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
     return parse_spec(values, source)
 
 
+def lock_for(spec: Spec, source: Path) -> ImageLock:
+    """The spec's lock; where there is none yet, one made now if a registry or this machine's own images allow it.
+
+    A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing.
+    """
+    lock = find_lock(spec, source)
+    if lock.is_pinned or spec.image.lock != "auto":
+        return lock
+    try:
+        return make_lock(spec, source)[0]
+    except UserError:
+        return lock
+
+
 def _build(
     source: Path, out: Path | None, tables: Path | None, name: str | None, jobs: int | None, quiet: bool
 ) -> BuildReport:
     spec = spec_of(source, tables, name)
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
-    lock = find_lock(spec, source)
+    lock = lock_for(spec, source)
     with show.progress(f"building {spec.full_name}", None, quiet=quiet) as bar:
         return build(
             spec,
@@ -116,8 +133,40 @@ def check_command(catalog: CatalogArgument, jobs: JobsOption = None, json: JsonO
     raise typer.Exit(FINDINGS if report.errors else CLEAN)
 
 
+def catalog_command(
+    source: SpecArgument,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+    sample: Annotated[int, typer.Option(min=0, help="Tasks to prove in containers; 0 proves none now.")] = 2,
+) -> None:
+    """Build, check and, where an engine is there, prove a sample: one command from rows to a catalog to trust."""
+    report = _build(source, out, None, None, jobs, quiet=False)
+    show.build_report(report)
+    checked = _check(report.catalog, jobs, quiet=False)
+    show.check_report(checked, report.catalog)
+    unpinned = sum(finding.rule == UNPINNED for finding in checked.findings)
+    if checked.errors > unpinned:
+        raise typer.Exit(FINDINGS)
+    if unpinned:
+        show.console.print("not proven in containers: no image digest is known; next: make docker, then this again")
+    elif sample:
+        _prove(report.catalog, sample, jobs)
+    raise typer.Exit(FINDINGS if report.set_aside else CLEAN)
+
+
+def _prove(catalog: Path, sample: int, jobs: int | None) -> None:
+    """Verify a sample; a machine without an engine is told what it lacks, and keeps its catalog."""
+    try:
+        require_engine()
+    except SandboxError as error:
+        show.console.print(f"not proven in containers: {error}", markup=False)
+        return
+    verify_command(catalog, sample=sample, jobs=jobs)
+
+
 def register(app: typer.Typer) -> None:
     """Add the builder's commands to the program."""
+    app.command("catalog")(catalog_command)
     app.command("build")(build_command)
     app.command("check")(check_command)
     register_import(app)

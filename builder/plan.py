@@ -1,4 +1,4 @@
-"""Which tasks a build makes: rows read, typed, deduplicated, given their tables and sized, one after the other.
+"""Which tasks a build makes: rows read, deduplicated, given their tables and sized, one after the other.
 
 Rows are read twice: once to find questions that are asked twice, once to plan. Only digests are kept in between.
 """
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.answer_types import typed
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
 from builder.size import size_for
@@ -74,8 +73,8 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
     dedupe = Deduplicator()
     for row in _rows(source.rows(lambda finding: None)):
         dedupe.add(row)
-    for row in source.rows(note):
-        yield row if isinstance(row, SetAside) else _plan(row, spec, dedupe, shelf, note)
+    for item in source.rows(note):
+        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf)
 
 
 def reason_of(error: UserError, row: Row) -> str:
@@ -89,15 +88,12 @@ def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
     return (row for row in rows if isinstance(row, Row))
 
 
-def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, note: Note) -> Planned | SetAside:
+def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf) -> Planned | SetAside:
     verdict = dedupe.verdict(row)
     if verdict is not None:
         return SetAside(row.task_id, row.where, verdict)
     try:
-        row, findings = typed(row)
         tables = shelf.tables_of(row)
+        return Planned(row, tables, size_for(tables, row.tier, spec.sizing))
     except (RowError, TableError) as error:
         return SetAside(row.task_id, row.where, reason_of(error, row))
-    for finding in findings:
-        note(finding)
-    return Planned(row, tables, size_for(tables, row.tier, spec.sizing))

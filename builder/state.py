@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,12 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from catalog import paths
+from catalog.findings import Finding
 from catalog.index import PARQUET_SCHEMA, Entry
 from catalog.rows import Row
 from catalog.tables import Size, Table
 
-# A row that baking refused has a name, a fingerprint and a reason, and nothing else.
-_SCHEMA = PARQUET_SCHEMA.append(pa.field("fingerprint", pa.binary(16))).append(pa.field("refused", pa.string()))
+# A row that baking refused has a name, a fingerprint and a reason, and nothing else; doubts are findings as JSON.
+_OURS = ["fingerprint", "refused", "doubts"]
+_SCHEMA = pa.schema(
+    [*PARQUET_SCHEMA, ("fingerprint", pa.binary(16)), ("refused", pa.string()), ("doubts", pa.string())]
+)
 _BATCH = 2000
 # The code and the templates that a task's bytes follow from.
 _CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
@@ -89,7 +94,12 @@ class BuildState:
     def entry(self, name: str) -> Entry:
         """The index entry of a task of the last build."""
         place = self._tasks[name][2]
-        return Entry(**self._table.slice(place, 1).drop(["fingerprint", "refused"]).to_pylist()[0])
+        return Entry(**self._table.slice(place, 1).drop(_OURS).to_pylist()[0])
+
+    def doubts(self, name: str) -> list[Finding]:
+        """What was doubtful about the row of a task of the last build: said again as long as it stands."""
+        kept = self._table["doubts"][self._tasks[name][2]].as_py()
+        return [Finding(**values) for values in json.loads(kept)] if kept else []
 
     def refused(self, name: str, fingerprint: bytes) -> str | None:
         """Why the last build refused this row, made of the very same things; None where it did not."""
@@ -108,9 +118,10 @@ class StateWriter:
         self._writer = pq.ParquetWriter(folder / paths.BUILD_STATE, _SCHEMA, compression="zstd")
         self._batch: list[dict[str, object]] = []
 
-    def add(self, entry: Entry, fingerprint: bytes) -> None:
-        """Append one task."""
-        self._append({**entry.model_dump(), "fingerprint": fingerprint})
+    def add(self, entry: Entry, fingerprint: bytes, doubts: Sequence[Finding]) -> None:
+        """Append one task, with what is doubtful about its row."""
+        kept = json.dumps([asdict(finding) for finding in doubts]) if doubts else None
+        self._append({**entry.model_dump(), "fingerprint": fingerprint, "doubts": kept})
 
     def refuse(self, name: str, fingerprint: bytes, reason: str) -> None:
         """Append one row that baking refused."""

@@ -29,7 +29,6 @@ from catalog.tables import Size
 
 # Called by their full paths: nothing an agent puts on PATH is met on the way.
 PYTHON = "/usr/local/bin/python3 -I"
-SEAL_COMMAND = f"{PYTHON} {paths.HARNESS_DIR}/seal.py"
 HEALTH_COMMAND = f"{PYTHON} {paths.HARNESS_DIR}/healthcheck.py"
 PULL_COMMAND = f"{PYTHON} {paths.HARNESS_DIR}/pull_bucket.py"
 # Seconds: 20 to end processes, 60 to empty what would be collected, and room to start on a loaded machine.
@@ -43,6 +42,16 @@ VERIFIER_CPUS, VERIFIER_MEMORY_MB, VERIFIER_STORAGE_MB = 1, 512, 1024
 BUCKET_ENV = {"HF_TOKEN": "${HF_TOKEN:-}", "HF_ENDPOINT": "${HF_ENDPOINT:-}"}
 
 _SPLIT_MARK = "[metadata]\n"
+
+
+def seal_command(user: str) -> str:
+    """The root-run step that seals the answer.
+
+    Ending the agent's processes comes first, by a shell's own ``kill``: where they hold all the memory, the kernel
+    would end Python, the largest process of all, before it has ended one of them.
+    """
+    end = f"/usr/bin/setpriv --reuid {user} --regid {user} --clear-groups /bin/bash -c 'kill -9 -1'"
+    return f"{end}; {PYTHON} {paths.HARNESS_DIR}/seal.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,9 @@ def config_of(kind: Class, package: PackageInfo | None, metadata: dict[str, Any]
                 storage_mb=VERIFIER_STORAGE_MB,
                 workdir="/tests",
             ),
-            collect=[VerifierCollectConfig(command=SEAL_COMMAND, user="root", timeout_sec=SEAL_TIMEOUT_SEC)],
+            collect=[
+                VerifierCollectConfig(command=seal_command(kind.agent.user), user="root", timeout_sec=SEAL_TIMEOUT_SEC)
+            ],
         ),
         environment=_environment(kind),
         artifacts=[paths.SEALED],

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
 
+from builder.answer_types import typed
 from builder.bake import bake
 from builder.lock import ImageLock
 from builder.plan import Planned, reason_of
@@ -22,6 +23,7 @@ from builder.sources import SetAside
 from builder.tree import Blobs, link_tree, write_task
 from catalog import paths
 from catalog.errors import RowError
+from catalog.findings import Finding
 from catalog.index import Entry
 from catalog.spec import Spec
 
@@ -50,10 +52,11 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Baked:
-    """A task that was baked anew and lies in the new catalog."""
+    """A task that was baked anew and lies in the new catalog; ``findings`` is what is doubtful about its row."""
 
     entry: Entry
     fingerprint: bytes
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,12 @@ class _Bench:
             return item
         row, place = item.task.row, self._place
         try:
+            row, findings = typed(row)
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
         except RowError as error:
             return Refused(SetAside(row.task_id, row.where, reason_of(error, row)), item.fingerprint)
         write_task(place.new / baked.entry.path, baked.files, self._blobs)
-        return Baked(baked.entry, item.fingerprint)
+        return Baked(baked.entry, item.fingerprint, tuple(findings))
 
 
 _bench: _Bench | None = None  # one per worker process, made by its initialiser

@@ -68,10 +68,12 @@ def digest_of_directory(folder: Path, known: dict[tuple[int, int], str] | None =
         path = folder / relative
         status = path.stat()
         key = (status.st_dev, status.st_ino)
-        file_hash = known.get(key) if known is not None and status.st_nlink > 1 else None
+        # Only what other tasks may share is worth keeping: a catalog has many times more files of its own.
+        shared = known if status.st_nlink > 1 else None
+        file_hash = shared.get(key) if shared is not None else None
         if file_hash is None:
             file_hash = sha256_of_file(path)
-            if known is not None:
-                known[key] = file_hash
+            if shared is not None:
+                shared[key] = file_hash
         entries.append((relative, bool(status.st_mode & 0o100), file_hash))
     return digest_of_entries(entries)

@@ -10,9 +10,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from catalog.errors import RowError
 
@@ -47,12 +59,25 @@ def _blank_is_none(value: object) -> object:
     return value
 
 
+def _tolerance(value: object) -> object:
+    """A blank tolerance is "not given"; NaN and true are mistakes, which must not pass for "not given" or 1."""
+    if isinstance(value, bool):
+        raise ValueError("a number")
+    return None if value is None or (isinstance(value, str) and not value.strip()) else value
+
+
 def _plain(value: object) -> object:
-    """A gold as text: numbers and booleans keep the form they were written in, lists become JSON."""
+    """A gold as text: numbers, dates and booleans keep the form they were written in, lists become JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     return value
@@ -73,9 +98,17 @@ def _names(value: object) -> object:
     return value
 
 
-Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_blank_is_none)]
+def _answers(value: object) -> object:
+    """A list of answers as JSON text, or one answer as it stands (commas belong to it)."""
+    if isinstance(value, str) and value.strip():
+        return json.loads(value) if value.lstrip().startswith("[") else [value]
+    return () if value is None or isinstance(value, (str, float)) else value
+
+
+Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_tolerance)]
 Places = Annotated[Annotated[int, Field(ge=0, le=30)] | None, BeforeValidator(_blank_is_none)]
 Text = Annotated[str | None, BeforeValidator(_blank_is_none)]
+Answers = Annotated[tuple[str, ...], BeforeValidator(_answers)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
@@ -91,16 +124,42 @@ class NamedAnswer(BaseModel):
     atol: Tolerance = None
     decimals: int | None = Field(default=None, ge=0, le=30)
 
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if not self.gold.strip() and self.answer_type != "none":
+            raise ValueError(f"a gold for {self.name}")
+        return self
 
-Gold = str | tuple[NamedAnswer, ...]
+
+def _named_apart(gold: str | tuple[NamedAnswer, ...]) -> str | tuple[NamedAnswer, ...]:
+    if isinstance(gold, tuple):
+        names = [named.name for named in gold]
+        if not names:
+            raise ValueError("one named answer or more")
+        if len(set(names)) != len(names):
+            raise ValueError(f"a different name for each answer, not {', '.join(names)}")
+    return gold
+
+
+def _one_or_named(value: object) -> Literal["one", "named"]:
+    return "named" if isinstance(value, tuple) else "one"
+
+
+# Told apart before they are checked, so that an error speaks of the kind that was meant.
+Gold = Annotated[
+    Annotated[str, Tag("one")] | Annotated[tuple[NamedAnswer, ...], Tag("named")],
+    Discriminator(_one_or_named),
+    AfterValidator(_named_apart),
+]
 
 
 class Row(BaseModel):
     """A question with its tables and its gold.
 
     ``rtol``/``atol``: None means "derive it from the gold", 0 means exactly 0. ``decimals``: the rounding the question
-    states, in places. ``solution``: a Python program that runs beside ``data/`` and prints the answer. ``where`` is the
-    file and line the row came from and is no part of its identity.
+    states, in places. ``solution``: a Python program that runs beside ``data/`` and prints the answer. ``near_misses``:
+    answers that must be graded wrong (the runner-up, what a wrong step gives). ``where`` is the file and line the row
+    came from and is no part of its identity.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,20 +182,15 @@ class Row(BaseModel):
     difficulty_level: Annotated[Annotated[int, Field(ge=1, le=3)] | None, BeforeValidator(_blank_is_none)] = None
     solution: Text = None
     answer_format: Text = None
+    near_misses: Answers = ()
     license: Text = None
     extra: dict[str, Any] = Field(default_factory=dict)
     where: str = ""
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        if isinstance(self.answer, tuple):
-            names = [named.name for named in self.answer]
-            if not names:
-                raise ValueError("answer: an object with no named answer in it")
-            if len(set(names)) != len(names):
-                raise ValueError(f"answer: a name is given twice in {names}")
-        elif not self.answer.strip() and self.answer_type != "none":
-            raise ValueError("answer: the gold is empty")
+    def _not_empty(self) -> Self:
+        if isinstance(self.answer, str) and not self.answer.strip() and self.answer_type != "none":
+            raise ValueError("a gold that is not empty")
         return self
 
     @property
@@ -204,11 +258,11 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
         return Row(**known, extra=extra, where=where)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        column = ".".join(str(part) for part in first["loc"]) or "row"
+        column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
         raise RowError(
             f"column {column} cannot be used",
             where=where,
-            expected=first["msg"],
-            found=repr(first["input"])[:120],
+            expected=first["msg"].removeprefix("Value error, "),
+            found=repr(first["input"] if first["loc"] else known["answer"])[:120],
             fix=f"correct {column} of task {known['task_id']!r}",
         ) from None

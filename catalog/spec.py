@@ -130,6 +130,19 @@ def _known_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
     return [name for name in model.model_fields if name != "folder"]
 
 
+def _unknown_key(path: tuple[Any, ...], where: Path) -> SpecError:
+    known = _known_keys(Spec, path)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
+    key = ".".join(str(part) for part in path)
+    return SpecError(
+        f"unknown key {key!r}",
+        where=where,
+        expected=f"one of {', '.join(known)}",
+        found=key,
+        fix=f"did you mean {near[0]!r}?" if near else "remove the key",
+    )
+
+
 def parse_spec(values: dict[str, Any], where: Path) -> Spec:
     """Make a spec of parsed TOML.
 
@@ -140,6 +153,8 @@ def parse_spec(values: dict[str, Any], where: Path) -> Spec:
     Raises:
         SpecError: naming the key, what was expected and the nearest known key.
     """
+    if "folder" in values:  # a field of ours, and no key of the file
+        raise _unknown_key(("folder",), where)
     try:
         return Spec(**{**values, "folder": where.resolve().parent})
     except ValidationError as error:
@@ -147,15 +162,7 @@ def parse_spec(values: dict[str, Any], where: Path) -> Spec:
         path = first["loc"]
         key = ".".join(str(part) for part in path)
         if first["type"] == "extra_forbidden":
-            known = _known_keys(Spec, path)
-            near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
-            raise SpecError(
-                f"unknown key {key!r}",
-                where=where,
-                expected=f"one of {', '.join(known)}",
-                found=key,
-                fix=f"did you mean {near[0]!r}?" if near else "remove the key",
-            ) from None
+            raise _unknown_key(path, where) from None
         lacking = first["type"] == "missing"
         raise SpecError(
             f"{key} is missing" if lacking else f"{key} cannot be used",
@@ -182,5 +189,4 @@ def read_spec(path: Path) -> Spec:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SpecError("the spec is not valid TOML", where=path, found=str(error), fix="correct that line") from None
-    values.pop("folder", None)
     return parse_spec(values, path)

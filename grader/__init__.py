@@ -1,8 +1,11 @@
-"""The one grader; what ships in every task is the file beside this one, byte for byte."""
+"""The one grader; what ships in every task is the file beside this one."""
 
 from grader.grader import (
     ANSWER_TYPES,
+    CAUSES,
     GRADER_VERSION,
+    Finding,
+    GoldError,
     Grade,
     check_gold,
     from_reward_mode,
@@ -14,7 +17,10 @@ from grader.grader import (
 
 __all__ = [
     "ANSWER_TYPES",
+    "CAUSES",
     "GRADER_VERSION",
+    "Finding",
+    "GoldError",
     "Grade",
     "check_gold",
     "from_reward_mode",

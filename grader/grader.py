@@ -16,6 +16,9 @@ Reading order: vocabulary, cleaning, undressing, what the question asks, numbers
 the table of types, golds, cases, the program.
 """
 
+# Older interpreters and a 60 ms start rule out pathlib and zip(strict=); tables of words read best as split strings.
+# ruff: noqa: PTH108, PTH112, PTH118, PTH123, PTH105, B905, SIM905, N818, RUF001, S105
+
 from __future__ import annotations
 
 import hashlib
@@ -26,10 +29,25 @@ import stat
 import sys
 import unicodedata
 from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from re import compile as pattern
+else:
+
+    class pattern:  # noqa: N801 - stands for re.compile
+        """A regular expression that is compiled when it is first used: one answer needs few of them."""
+
+        def __init__(self, text, flags=0):
+            self.source = (text, flags)
+
+        def __getattr__(self, name):
+            method = getattr(re.compile(*self.source), name)
+            setattr(self, name, method)
+            return method
+
 
 GRADER_VERSION = "1.0.0"
 
@@ -54,6 +72,7 @@ MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before
 MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
+LIST_TYPES = frozenset({"list", "ordered_list", "set"})
 MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
@@ -95,27 +114,27 @@ class Wrong(Exception):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Vocabulary: closed tables of words and signs. A word in an answer counts only when a table or the question explains it.
+# Vocabulary: closed tables of words and signs. A word of an answer counts where a table or the question explains it.
 # ---------------------------------------------------------------------------------------------------------------------
 
 # Words that may stand around an answer without changing it.
 FRAME = frozenset(
-    """a an the this that these those it its it's they there here is was are were be been being has have had do does did
-    so thus therefore hence then which who whose what when where answer answers final result results value values output
-    total count number sum amount equals equal equal-to exactly precisely in of for on at by with as per and to from
-    i we my our get got find found finds compute computed calculate calculated calculation counted counting comes came
-    give gives gave yield yields yielded obtained overall altogether only just all out them one ones each every
-    data dataset table file column row rows record records entry entries item items unit units based using after
-    case cases time times ad ce both following respectively namely i.e ie follows also turns rounded rounding
-    increased increase rose rise gained gain grew growth up profit positive loss deficit decrease decreased decline
-    declined fall fell drop dropped down lost""".split()
+    """a an the this that these those it its it's they there here is was are were be been being has have had do does
+    did so thus therefore hence then which who whose what when where answer answers final result results value
+    values output total count number sum amount equals equal equal-to exactly precisely in of for on at by with as
+    per and to from i we my our get got find found finds compute computed calculate calculated calculation counted
+    counting comes came give gives gave yield yields yielded obtained overall altogether only just all out them one
+    ones each every data dataset table file column row rows record records entry entries item items unit units based
+    using after case cases time times ad ce both correct following respectively namely i.e ie follows also turns
+    rounded rounding increased increase rose rise gained gain grew growth up profit positive loss deficit decrease
+    decreased decline declined fall fell drop dropped down lost""".split()
 )
 
 # A number right after one of these is a bound or a guess, even where the question uses the same word.
 CUES_BEFORE = frozenset(
     """than over above below under beyond within about around approximately approx roughly nearly almost circa ca close
-    near exceeds exceeded exceeding exceed until till upto not never no nor except but without excluding isn't wasn't
-    aren't unlike versus vs or between maximum minimum max min up""".split()
+    near exceeds exceeded exceeding exceed until till upto not never no nor except but without excluding isn't
+    wasn't aren't unlike versus vs or between after before since from prior maximum minimum max min up""".split()
 )
 CUE_PAIRS_BEFORE = frozenset({("at", "least"), ("at", "most"), ("up", "to"), ("as", "much"), ("as", "many")})
 CUES_AFTER = frozenset("or plus odd ish something max min maximum minimum tops upwards onwards".split())
@@ -124,6 +143,7 @@ CUE_PAIRS_AFTER = frozenset(
         ("at", "least"),
         ("at", "most"),
         ("and", "more"),
+        ("and", "counting"),
         ("and", "up"),
         ("and", "above"),
         ("and", "over"),
@@ -134,41 +154,57 @@ CUE_PAIRS_AFTER = frozenset(
 # In text these never stand beside the one answer.
 NEGATIONS = frozenset(
     """not no never none nor neither isn't wasn't aren't weren't doesn't didn't don't hasn't haven't can't cannot won't
-    without except excluding but or either instead rather unlike versus vs than non anything everything maybe perhaps
-    probably possibly might""".split()
+    without except excluding but or either instead rather unlike versus vs than non anything everything maybe
+    perhaps probably possibly might""".split()
 )
-NEGATED = re.compile(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
+NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
-LINKS = frozenset("is was are were be in by on at called named : =".split())
+LINKS = frozenset("it's is was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
-LABEL_NOUNS = frozenset("option choice answer label category value code id name letter item number group class".split())
+LABEL_NOUNS = frozenset(
+    """option choice answer label category value code id name letter item number group class""".split()
+)
 BAD_LABELS = frozenset(
-    "system assistant user developer instruction instructions grader note reward prompt todo example echo print".split()
+    """system assistant user developer instruction instructions grader note reward prompt todo example echo
+    print""".split()
 )
 # A label that names another statistic than the question does contradicts it.
 STATISTICS = frozenset(
-    "mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest largest".split()
+    """mean average avg median mode min minimum max maximum std stdev variance lowest highest smallest
+    largest""".split()
 )
-SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std"}
+SAME_STATISTIC = (
+    frozenset({"mean", "average", "avg"}),
+    frozenset({"maximum", "max", "highest", "largest", "biggest", "greatest"}),
+    frozenset({"minimum", "min", "lowest", "smallest", "least"}),
+)
+SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
 
 # An order to the grader, wherever it stands.
-ORDERS = re.compile(
+ORDERS = pattern(
     r"\b(?:ignore|disregard|override|bypass|forget)\b[^.\n]{0,60}\b(?:instructions?|graders?|rules?|prompt|checks?|"
     r"previous|above|rubric)\b"
-    r"|\b(?:mark|grade|score|award|accept|treat|count|rate|give|assign|set|consider)\b[^.\n]{0,40}\b(?:correct|"
-    r"full (?:marks|credit|score|points)|rewards?|passed|pass)\b"
+    r"|\b(?:mark|grade|score|award|accept|treat|give|assign|consider)\b[^.\n]{0,40}\b(?:(?:as|is) (?:correct|right)|"
+    r"correct\b(?! answer)|full (?:marks|credit|score|points)|rewards?)\b"
     r"|(?:^|[\n<\[])\s*(?:system|assistant|developer)\b\s*[:>\]]"
     r"|\bgrader\b|\brewards?\b\s*[:=]",
     re.IGNORECASE,
 )
 
+# A regular expression in place of an answer.
+PATTERN = pattern(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
+
+TRUTH_HEDGES = frozenset(
+    """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
+    sometimes ?""".split()
+)
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
 NUMBER_WORDS = dict(
     zip(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen""".split(),
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen""".split(),
         range(20),
     ),
     **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10))),
@@ -187,49 +223,80 @@ VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "�
 
 # dimension: names of one unit separated by blanks, units by "|". The first name is the unit's own.
 UNIT_TABLE = {
-    "mass": "kg kilogram kilograms kilogramme kilogrammes kilo kilos kgs | g gram grams gramme grammes gr | mg milligram "
-    "milligrams | µg ug mcg microgram micrograms | t tonne tonnes ton tons | lb lbs pound pounds | oz ounce ounces",
-    "length": "km kilometre kilometres kilometer kilometers kms | m metre metres meter meters | cm centimetre centimetres "
-    "centimeter centimeters | mm millimetre millimetres millimeter millimeters | µm um micron microns micrometre "
-    "micrometres micrometer micrometers | nm nanometre nanometres nanometer nanometers | mi mile miles | ft foot feet | "
-    "inch inches | yd yard yards",
-    "time": "s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins "
-    "minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y",
+    "mass": """
+        kg kilogram kilograms kilogramme kilogrammes kilo kilos kgs | g gram grams gramme grammes gr | mg milligram
+        milligrams | µg ug mcg microgram micrograms | t tonne tonnes ton tons | lb lbs pound pounds | oz ounce
+        ounces""",
+    "length": """
+        km kilometre kilometres kilometer kilometers kms | m metre metres meter meters | cm centimetre centimetres
+        centimeter centimeters | mm millimetre millimetres millimeter millimeters | µm um micron microns micrometre
+        micrometres micrometer micrometers | nm nanometre nanometres nanometer nanometers | mi mile miles | ft foot
+        feet | inch inches | yd yard yards""",
+    "time": """
+        s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins
+        minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y""",
     "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
-    "volume": "l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons",
-    "speed": "km/h kmh kph kmph | m/s mps | mph | knot knots kt kn",
+    "volume": """
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons""",
+    "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
     "energy": "kwh | mwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
-    "power": "kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower",
+    "power": """
+        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
     "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
     "pressure": "pa pascal pascals | hpa | kpa | mpa | bar | mbar | psi | mmhg",
     "frequency": "hz hertz | khz | mhz | ghz",
-    "data": "byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes",
-    "points": "pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points",
-    "money": "USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi | "
-    "INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs | AUD a$ "
-    "aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl real reais | "
-    "SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand | ILS ₪ shekel shekels | "
-    "cent cents ¢ c | pence penny",
+    "data": """
+        byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
+    "points": """
+        pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points""",
+    "money": """
+        USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
+        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
+        real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
 DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
-    "mass": "weight mass weigh heavy heaviest load", "length": "length distance height width depth long tall far altitude",
-    "time": "time duration delay long age wait tenure latency", "area": "area", "volume": "volume capacity",
-    "speed": "speed velocity fast", "temperature": "temperature warm hot cold degrees", "angle": "angle degrees",
-    "energy": "energy consumption", "power": "power load", "data": "size memory storage", "pressure": "pressure",
-    "frequency": "frequency", "electric": "voltage current",
-    "money": "price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay payment "
-    "sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings",
-}  # fmt: skip
+    "mass": "weight mass weigh heavy heaviest load",
+    "length": "length distance height width depth long tall far altitude",
+    "time": "time duration delay long age wait tenure latency",
+    "area": "area",
+    "volume": "volume capacity",
+    "speed": "speed velocity fast",
+    "temperature": "temperature warm hot cold degrees",
+    "angle": "angle degrees",
+    "energy": "energy consumption",
+    "power": "power load",
+    "data": "size memory storage",
+    "pressure": "pressure",
+    "frequency": "frequency",
+    "electric": "voltage current",
+    "money": """
+        price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay
+        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings""",
+}
 
 MONTHS = {
     name: number
     for number, names in enumerate(
-        """january jan|february feb febr|march mar|april apr|may|june jun|july jul|august aug|september sept sep|
-        october oct|november nov|december dec""".split("|"),
+        [
+            "january jan",
+            "february feb febr",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "\n        october oct",
+            "november nov",
+            "december dec",
+        ],
         1,
     )
     for name in names.split()
@@ -237,28 +304,43 @@ MONTHS = {
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
-        """monday mon|tuesday tues tue|wednesday weds wed|thursday thurs thur thu|friday fri|saturday sat|
-        sunday sun""".split("|"),
+        [
+            "monday mon",
+            "tuesday tues tue",
+            "wednesday weds wed",
+            "thursday thurs thur thu",
+            "friday fri",
+            "saturday sat",
+            "\n        sunday sun",
+        ],
         1,
     )
     for name in names.split()
 }
 ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
 
+
+def _phrases(table: str) -> frozenset[str]:
+    return frozenset(phrase.strip() for phrase in table.split("|"))
+
+
 # Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
-NONE_WORDS = frozenset(
-    """none|no one|no-one|noone|nobody|nothing|null|nil|no match|no matches|no result|no results|no answer exists|
-    there is none|there are none|there isn't any|there aren't any|none exist|none exists|none of them|none found|
-    no such|no row|no rows|no record|no records|no such row|no such record|no data|empty|empty list|empty set|[]|{}""".replace(
-        "\n    ", ""
-    ).split("|")
+NONE_WORDS = _phrases("""
+    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
+    no results | no answer exists | there is none | there are none | there was none | there were none |
+    there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
+    | none exists | none of them | none found | no such | no row | no rows | no record | no records |
+    no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    """)
+ABSENCE_WORDS = frozenset(
+    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
+    isn't there one""".split()
 )
-INAPPLICABLE = frozenset(
-    """not applicable|n/a|na|n.a|n.a.|n / a|inapplicable|does not apply|doesn't apply|it does not apply|it doesn't apply|
-    not covered|it is not applicable|it's not applicable|it is not covered|is not applicable|n.a|non applicable""".replace(
-        "\n    ", ""
-    ).split("|")
-)
+INAPPLICABLE = _phrases("""
+    not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
+    it does not apply | it doesn't apply | not covered | it is not applicable | it's not applicable |
+    it is not covered | is not applicable | non applicable
+    """)
 
 
 def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
@@ -280,6 +362,7 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
 
 
 UNITS, DIMENSIONS = _unit_index()
+SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
                "Mg": "mass:megagram", "Gb": "data:gigabit", "MV": "electric:megavolt", "mPa": "pressure:millipascal",
@@ -297,10 +380,12 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
-    ord("\t"): " ",
+    ord("\u00b4"): "'",
 }
-HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
-OUTER = " \n.,;:!\"'"
+BLANK_RUN = pattern(r"[ \t]{3,}")
+BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
+HOSTILE = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
+OUTER = " \t\n.,;:!\"'"
 
 
 def clean(answer: str | bytes) -> str:
@@ -312,9 +397,10 @@ def clean(answer: str | bytes) -> str:
             answer = answer.decode("utf-8")
         except UnicodeDecodeError:
             raise Wrong("The answer is not UTF-8 text.") from None
-    text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \n\u200e\u200f")
+    text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
+    text = BLANK_LINES.sub("\n\n", BLANK_RUN.sub("  ", text))  # no later pattern meets a long run of blanks
     return unicodedata.normalize("NFC", text)
 
 
@@ -323,17 +409,17 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
-FENCE = re.compile(r"\A(```|~~~)[\w+.-]*[ ]*\n?(.*?)\n?\1\Z", re.DOTALL)
-STRUCK = re.compile(r"~~[^~]*~~|<(s|del|strike)>[^<]*</\1>")
-TAGGED = re.compile(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
-LATEX_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
-LEADING_MARK = re.compile(r"\A(?:#{1,6}\s+|[*•]\s+)(?=\S)")
-MARK = re.compile(
+LANGUAGE = pattern(r"[\w+.-]*[ ]*\Z")
+STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
+TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
+LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
+LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+MARK = pattern(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
     r"(?:is\s*:|is\b|are\b|was\b|[:=]|-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
     re.IGNORECASE,
 )
-SENTENCE_END = re.compile(r"[.!?](?:\*\*|__)?\s+")
+SENTENCE_END = pattern(r"[.!?](?:\*\*|__)?\s+")
 CONNECTIVES = frozenset("so thus therefore hence and ok then finally so, the my our here is".split())
 
 
@@ -348,10 +434,10 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 
 def _peel_once(text: str) -> str:
-    text = text.strip(" \n")
-    match = FENCE.match(text)
-    if match:
-        return match[2]
+    text = text.strip(" \t\n")
+    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
+        language, newline, body = text[3:-3].partition("\n")
+        return body if newline and LANGUAGE.match(language) else text[3:-3]
     match = TAGGED.match(text)
     if match and f"<{match[1]}>" not in match[2]:
         return match[2]
@@ -386,7 +472,9 @@ def _unbox(text: str) -> str:
     position = 0
     for match in re.finditer(r"\\boxed\s*\{", text):
         end = _closing(text, match.end())
-        if end < 0 or match.start() < position:
+        if end < 0:
+            break
+        if match.start() < position:
             continue
         found.append(text[match.end() : end].strip())
         pieces += [text[position : match.start()], found[-1]]
@@ -418,6 +506,8 @@ def declared(text: str) -> str:
         if boxed and len(lines) > 1 and len(text) <= MAX_WORKING:
             return _last_sentence(lines[-1])
         return _last_sentence(text) if boxed else text
+    if len(marks) > 8:
+        raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
         raise Wrong("The declared answer stands behind more working than a short answer has.")
@@ -439,9 +529,14 @@ def _last_sentence(text: str) -> str:
 
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
+    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
+        raise Wrong("The answer is longer than a short answer with its working.")
     match = ORDERS.search(text)
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
+    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
+        raise Wrong("The answer is a pattern.")
     text = peel(text)
     for _ in range(3):
         inner = peel(declared(text))
@@ -457,24 +552,22 @@ def undress(text: str, ctx: Question) -> str:
 # What the question asks: its words, numbers, unit, scale and whether it asks for a rate.
 # ---------------------------------------------------------------------------------------------------------------------
 
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\w+")
-QUESTION_SCALE = re.compile(
+WORD = pattern(r"[^\W\d_]+(?:'[^\W\d_]+)*|\w+")
+QUESTION_SCALE = pattern(
     r"\b(?:in|how many|as|of)\s+(?:us\s+|usd\s+|eur\s+|[$€£]\s*|the\s+)*"
     r"(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|[(\[](?:in\s+)?(?:us)?[$€£]?\s*(thousands?|millions?|billions?|trillions?|mn|mln|bn)\b"
     r"|\b(?:in|as)\s+(?:usd|eur|gbp|dollar|euro)s?\s+(thousands?|millions?|billions?|trillions?)\b"
-    r"|\b(?:in|as)\s+[$€£](k|m|bn)\b",
+    r"|(?:\b(?:in|as)\s+|\()[$€£](k|m|mn|bn)\b",
 )
-RATE = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
-NOT_A_RATE = re.compile(
-    r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b"
-)
-PERCENT_FIXED = re.compile(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
-PERCENT_DEMANDED = re.compile(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
-FRACTION_FIXED = re.compile(
+RATE = pattern(r"%|\b(?:per ?cent|percent|percentages?|pct|proportion|fraction|share|probability|likelihood|rate)\b")
+NOT_A_RATE = pattern(r"\b(?:heart|exchange|hourly|daily|frame|sampling|flow|pulse|data|bit|day)\s+rate\b|\brate per\b")
+PERCENT_FIXED = pattern(r"%|\b(?:per ?cent|percent|percentages?|pct)\b")
+PERCENT_DEMANDED = pattern(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percentages?|pct)(?!\w)|\(%\)")
+FRACTION_FIXED = pattern(
     r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b"
 )
-LOSSES = re.compile(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
+LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
@@ -498,7 +591,8 @@ class Question:
         self.known_text = self.folded + "\n" + gold.casefold()
         self.words = WORD.findall(self.folded.replace("_", " "))
         self.raw_words = set(self.words)
-        self.stems = {stem(word) for word in self.words}
+        self.raw_words |= {name for group in SAME_STATISTIC if self.raw_words & group for name in group}
+        self.stems = {stem(word) for word in self.raw_words}
         self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
         self.numbers = {
             number
@@ -507,13 +601,24 @@ class Question:
             if number is not None
         }
         self.units = _asked_units(self.text)
+        self.periods = {
+            unit
+            for word in re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded)
+            for unit in UNITS.get(word, ())
+        }
+        if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
+            money = answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
+            self.units -= {"mass:lb" if money else "money:GBP"}
         match = QUESTION_SCALE.search(self.folded)
         word = next((group for group in match.groups() if group), "") if match else ""
         self.scale = Decimal(SCALES.get(word, 1))
         self.points = "percentage point" in self.folded or "basis point" in self.folded
         rate_text = NOT_A_RATE.sub(" ", self.folded)
         self.rate = not self.points and (answer_type == "percent" or bool(RATE.search(rate_text)))
+        how_many = "how many" in self.folded
+        self.rate = self.rate and not (how_many and not PERCENT_FIXED.search(self.folded))
         self.counts = answer_type == "integer" and not self.units
+        self.bullets = answer_type == "integer" and how_many
 
     def explains(self, word: str) -> bool:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
@@ -522,16 +627,54 @@ class Question:
         parts = [part for part in word.split("_") if part]
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
 
-    def noun_after_which(self) -> set[str]:
-        """The words between "which" or "what" and the verb: "which postal code has" gives postal, code."""
-        match = re.search(r"\b(?:which|what)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)", self.folded)
-        words = match[1].split() if match else []
+    def asked_for(self) -> tuple[set[str], list[list[str]]]:
+        """The nouns after "which" or "what" (postal, code), and what may follow them (has the most orders)."""
+        tokens = _tokens_of(self.text)
         nouns: set[str] = set()
-        for word in words:
-            if word in VERBS or word in FRAME:
-                break
-            nouns.add(word)
-        return nouns
+        clauses: list[list[str]] = []
+        for at, token in enumerate(tokens):
+            if token not in ("which", "what", "who"):
+                continue
+            if token == "who":
+                clauses.append(_clause(tokens[at + 1 :]))
+                continue
+            if tokens[at + 1 : at + 2] in (["is"], ["was"]):
+                clause = " ".join(tokens[at + 2 :]) + " ? "
+                nouns.update(re.split(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ", clause)[0].split()[-1:])
+            for step in range(1, min(4, len(tokens) - at)):
+                word = tokens[at + step]
+                if word in VERBS or word in FRAME or not word[0].isalnum():
+                    break
+                nouns.add(word)
+                clauses.append(_clause(tokens[at + step + 1 :]))
+        return nouns, clauses
+
+
+@lru_cache(maxsize=256)
+def _question_read(question: str, gold: str, answer_type: str) -> Question:
+    return Question(question, gold, answer_type)
+
+
+def question_of(question: str, gold: str, answer_type: str) -> Question:
+    """A question, read once however many answers to it are graded; each grade has a copy of its own to change."""
+    copy = object.__new__(Question)
+    copy.__dict__.update(_question_read(question, gold, answer_type).__dict__)
+    return copy
+
+
+def _clause(tokens: list[str]) -> list[str]:
+    """The tokens up to the next mark that ends a clause."""
+    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token == "or"), len(tokens))
+    return tokens[:stop]
+
+
+def units_of(key: str) -> frozenset[str]:
+    """The units a written form may mean; `a/b` is made of its parts."""
+    key = SPEEDS.get(key, key)
+    if key in UNITS or key.count("/") != 1:
+        return UNITS.get(key, frozenset())
+    above, below = key.split("/")
+    return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
 
 
 def _unit_key(text: str) -> str:
@@ -539,26 +682,33 @@ def _unit_key(text: str) -> str:
 
 
 def _asked_units(text: str) -> frozenset[str]:
-    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB")."""
+    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
+
+    Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
+    """
+    spaced = re.sub(r"(?<=[^\W_])_(?=[^\W_])", " _ ", text)
+    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", spaced)
     found: set[str] = set()
-    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", text.replace("_", " "))
     for position, token in enumerate(tokens):
         key = _unit_key(token)
         before = tokens[position - 1].lower() if position else ""
-        units = UNITS.get(key, frozenset())
-        if not units or before[:1].isdigit():
+        units = units_of(key)
+        if not units or before[:1].isdigit() or before == "per":
             continue
-        if len(key) <= 3 and key.isalpha() and before not in {"in", "(", "[", "per"} and not text.isascii() is None:
-            if not (before and "_" in text and f"{before}_{key}" in text.lower()) and key not in {
-                "usd",
-                "eur",
-                "gbp",
-                "kwh",
-            }:
-                continue
+        if (
+            key.isalpha()
+            and len(key) <= 3
+            and before not in ("in", "(", "[", "_")
+            and key not in ("usd", "eur", "gbp", "kwh")
+        ):
+            continue
         if units == UNITS["dollars"]:
             units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
-        found |= units
+        following = [_unit_key(part) for part in tokens[position + 1 : position + 3]]
+        if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
+            money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
+            units = frozenset(f"{first}/{second}" for first in units for second in UNITS[following[1]]) | money
+        found |= units | {unit.split("/")[0] for unit in units if unit.startswith("money:")}
     return frozenset(found)
 
 
@@ -587,14 +737,14 @@ class Token(NamedTuple):
 
 
 SPECIALS = {
-    "nan": "nan", "not a number": "nan", "inf": "inf", "+inf": "inf", "infinity": "inf", "+infinity": "inf", "∞": "inf",
-    "+∞": "inf", "positive infinity": "inf", "infinite": "inf", "-inf": "-inf", "-infinity": "-inf", "-∞": "-inf",
-    "negative infinity": "-inf", "minus infinity": "-inf", "none": "none", "null": "none",
-    "float('inf')": "inf", "float('nan')": "nan", "np.inf": "inf", "np.nan": "nan", "math.inf": "inf", "math.nan": "nan",
-    "\\infty": "inf", "+\\infty": "inf", "-\\infty": "-inf",
-}  # fmt: skip
+    **dict.fromkeys(["nan", "not a number", "float('nan')", "np.nan", "math.nan"], "nan"),
+    **dict.fromkeys(["inf", "+inf", "infinity", "+infinity", "positive infinity", "infinite", "∞", "+∞"], "inf"),
+    **dict.fromkeys(["float('inf')", "np.inf", "math.inf", "\\infty", "+\\infty"], "inf"),
+    **dict.fromkeys(["-inf", "-infinity", "negative infinity", "minus infinity", "-∞", "-\\infty"], "-inf"),
+    **dict.fromkeys(["none", "null"], "none"),
+}
 
-TOKEN = re.compile(
+TOKEN = pattern(
     r"(?P<frac>\\[dt]?frac\s*\{\s*-?[\d.,]{1,40}\s*\}\s*\{\s*[\d.,]{1,40}\s*\})"
     r"|(?P<num>(?:\d(?:\d|[.,'_](?=\d)|[ ](?=\d{3}(?!\d)))*|\.\d+)\.?(?:[eE][+-]?\d+(?!\w))?"
     r"(?:\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[+-]?\d+\s*[})]?)?)"
@@ -603,19 +753,21 @@ TOKEN = re.compile(
     r"|(?P<sym>\S)"
 )
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-TEN_POWER = re.compile(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
-UNIT_TEXT = re.compile(
-    r"\s*((?:°|µ|μ)?[^\W\d_°µ]+[²³]?(?:\^?\d(?!\d))?(?:[/·*][^\W\d_]+[²³]?(?:\^?\d(?!\d))?)*|°[CFcf]?|[℃℉])"
-)
-GROUPED = re.compile(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
-PLACES = re.compile(
-    r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
+INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
+TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
+_POWER = r"[²³]?(?:\^?\d(?!\d))?"
+UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
+GROUPED = pattern(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
+PLACES = pattern(
+    r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
+    r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
     r"(?:decimals?(?:\s+places?)?|d\.?p\.?|digits?|significant\s+(?:figures?|digits?)|s\.?f\.?))\s*\)?",
     re.IGNORECASE,
 )
-ARITHMETIC = re.compile(r"\A[\d\s.,+\-*/×÷()%$€£]*\d[\d\s.,+\-*/×÷()%$€£]*[+\-*/×÷][\d\s.,+\-*/×÷()%$€£]*=\s*(?=\S)")
-LABEL = re.compile(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
-FIELD = re.compile(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
+_SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
+ARITHMETIC = pattern(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
+LABEL = pattern(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
+FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
 def read_decimal(blob: str) -> Decimal | None:
@@ -680,7 +832,6 @@ def _divide(above: Decimal | None, below: Decimal | None, negative: bool = False
 
 def scan(text: str) -> list[Token]:
     """Numbers, words and signs in the order they stand; Raises Wrong for digits with no single reading."""
-    text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
     tokens: list[Token] = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or "sym"
@@ -788,9 +939,10 @@ class Reader:
     """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
 
     def __init__(self, text: str, ctx: Question) -> None:
-        self.text = text
+        text = INLINE_MATH.sub(r"\1", text)
+        self.text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         self.ctx = ctx
-        self.tokens = _words_to_numbers(scan(text))
+        self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
         self.found: list[tuple[int, Quantity]] = []
         for position, token in enumerate(self.tokens):
@@ -888,6 +1040,8 @@ class Reader:
             percent = percent or taken == 1
             if not taken and not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
+            if not taken and word == "/" and (units or self.tokens[position - 1].text in "$€£") and position:
+                taken = self._take_period(at)
             if not taken and not units and not percent:
                 units, taken = self._take_unit(at)
             if not taken:
@@ -901,16 +1055,26 @@ class Reader:
                     break
         return percent, scale, units, at - 1
 
+    def _take_period(self, at: int) -> int:
+        """The "/month" behind an amount, where the question says "per month"."""
+        word = self._word(at + 1)
+        said = re.search(rf"\b(?:per|an?|each|every)\s+{re.escape(word)}\b", self.ctx.folded) if word else None
+        if not said and not UNITS.get(word, frozenset()) & self.ctx.periods:
+            return 0
+        self._end_of_take = self.tokens[at + 1].end
+        return 1
+
     def _take_percent(self, at: int) -> int:
         """1 for a percent sign or word, 2 for percentage points, 0 for neither."""
         words = [self._word(at + step) for step in range(3)]
         self._end_of_take = self.tokens[at].end
         if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
             length = 2 if words[0] == "per" else 1
-            points = words[length] in ("point", "points") or (
-                words[length] == "-" and "points" in self._word(at + length + 1)
+            rest = [self._word(at + length), self._word(at + length + 1)]
+            points = (
+                1 if rest[0] in ("point", "points") else 2 if rest[0] == "-" and rest[1] in ("point", "points") else 0
             )
-            self._end_of_take = self.tokens[min(at + length - 1 + points, len(self.tokens) - 1)].end
+            self._end_of_take = self.tokens[at + length - 1 + points].end
             return 2 if points else 1
         if words[0] == "percentage" and words[1] in ("point", "points"):
             self._end_of_take = self.tokens[at + 1].end
@@ -933,30 +1097,34 @@ class Reader:
         )
 
     def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
+        """The unit written at a token and 1, or nothing and 0; two words ("percentage points", "US dollars") first."""
         start = self.tokens[at].start
-        match = UNIT_TEXT.match(self.text, start) if self.text.isascii() or True else None
-        source = match[1] if match else self.tokens[at].text
-        if self.tokens[at].kind == "sym" and source not in UNITS:
-            source = match[1] if match else self.tokens[at].text
-        key = _unit_key(source)
-        two = f"{self._word(at)}-{self._word(at + 1)}"
-        if two in UNITS:
-            self._end_of_take = self.tokens[at + 1].end
-            return UNITS[two], 1
-        if self._word(at) in ("us", "american") and self._word(at + 1) in ("dollar", "dollars", "$"):
-            self._end_of_take = self.tokens[at + 1].end
+        first, second, third = (self._word(at + step) for step in range(3))
+        self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if f"{first}-{second}" in UNITS:
+            return UNITS[f"{first}-{second}"], 1
+        if first in ("us", "american") and second in ("dollar", "dollars", "$"):
             return frozenset({"money:USD"}), 1
-        if self._word(at) in ("degree", "degrees", "°") and self._word(at + 1) in ("celsius", "fahrenheit", "c", "f"):
-            self._end_of_take = self.tokens[at + 1].end
-            return UNITS[self._word(at + 1)] & frozenset({"temperature:°c", "temperature:°f"}), 1
+        if first in ("degree", "degrees", "°") and second in ("celsius", "fahrenheit", "c", "f"):
+            return frozenset(unit for unit in UNITS[second] if unit.startswith("temperature:")), 1
+        per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
+        if per:
+            self._end_of_take = self.tokens[at + 2].end
+            return per, 1
+        match = UNIT_TEXT.match(self.text, start)
+        source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
+        return self._named_unit(source)
+
+    def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
+        key = _unit_key(source)
         if source in CASED_UNITS and source not in self.ctx.text:
             return frozenset({CASED_UNITS[source]}), 1
         if key in self.ctx.literals and key not in FRAME:
-            return UNITS.get(key, frozenset({f"question:{key}"})), 1
-        if key in UNITS and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
-            return UNITS[key], 1
-        if "/" in source or "^" in source or "²" in source or "³" in source:
+            return units_of(key) or frozenset({f"question:{key}"}), 1
+        if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
+            return units_of(key), 1
+        if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
         return frozenset(), 0
 
@@ -972,10 +1140,16 @@ class Reader:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
             raise Wrong("The answer states several numbers.")
+        if len(chosen) > 2 or (len(chosen) == 2 and not self._restates(chosen[0][0], chosen[1][0])):
+            raise Wrong("The answer repeats its number.")
         self._check_leftovers()
         quantity = chosen[0][1]
         agree_on_unit(quantity, self.ctx)
         return quantity
+
+    def _restates(self, first: int, second: int) -> bool:
+        """Whether the second number is the first in another form: `5/8 = 0.625`, `12.5% (0.125)`."""
+        return any(self._word(at) in ("=", "(") for at in range(first + 1, second))
 
     def _same_rate(self, chosen: list[tuple[int, Quantity]]) -> bool:
         values = {item.value / 100 if item.percent else item.value for _, item in chosen}
@@ -996,13 +1170,13 @@ class Reader:
             at -= 1
         near = before[:2]
         pairs = set(zip(before[1:], before))
-        if any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before) or pairs & CUE_PAIRS_BEFORE:
+        if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
             raise Wrong("The number is a bound, a guess or negated, not a stated value.")
         at = position + 1
         while at in self.used:
             at += 1
         pair = (self._word(at), self._word(at + 1))
-        if pair[0] in CUES_AFTER and not self.ctx.explains(pair[0]) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
+        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
             raise Wrong("The number is a bound or one of several, not a stated value.")
 
     def _asked_extreme(self, before: list[str]) -> bool:
@@ -1024,8 +1198,18 @@ class Reader:
                 raise Wrong("The answer calls or indexes something, it does not state a number.")
             if token.kind == "sym" and word == "(" and position and self._call(position):
                 raise Wrong("The answer is code, not a number.")
-            if token.kind == "word" and not self.ctx.explains(word):
+            if token.kind == "word" and not self.ctx.explains(word) and not self._spells_the_number(position):
                 raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
+
+    def _spells_the_number(self, position: int) -> bool:
+        """Whether a word belongs to "(forty-two)" behind a 42."""
+        spoken = [
+            token.text.casefold()
+            for at, token in enumerate(self.tokens)
+            if at not in self.used and token.kind == "word"
+        ]
+        words = [word for word in spoken if word in NUMBER_WORDS or word in BIG_WORDS or word == "hundred"]
+        return self._word(position) in words and read_number_words(words) in {item.value for _, item in self.found}
 
     def _dash_is_pause(self, position: int) -> bool:
         token = self.tokens[position]
@@ -1048,7 +1232,9 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     units = quantity.units
     if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
         return
-    dimensions = {DIMENSIONS.get(unit, unit.split(":")[0]) for unit in units}
+    if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
+        return
+    dimensions = {DIMENSIONS.get(unit, unit.split(":")[0] if "/" not in unit else "speed") for unit in units}
     hinted = any(
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
     )
@@ -1058,13 +1244,14 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
             return
         raise Wrong("The points named are not the ones that were asked for.")
-    if ctx.units or ctx.counts and not points or not (hinted or money or points):
+    if ctx.units or (ctx.counts and not points) or not (hinted or money or points):
         raise Wrong("The unit named is not the one that was asked for.")
 
 
 def read_quantity(text: str, ctx: Question) -> Quantity:
-    """The one quantity a statement makes. Raises Wrong where there is none, or more than one, or a word is unexplained."""
+    """The one quantity a statement makes. Raises Wrong where there is none or another, or a word is unexplained."""
     text = _strip_scalar_dress(text, ctx)
+    text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
         return Quantity(Decimal(0), special=SPECIALS[folded])
@@ -1083,7 +1270,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         match = LABEL.match(text)
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
-        text = PLACES.sub(" ", text).strip(" \n")
+        text = PLACES.sub(" ", text).strip(" \t\n")
         match = ARITHMETIC.match(text) if len(text) <= MAX_SENTENCE else None
         text = text[match.end() :] if match else text
         if text == before:
@@ -1093,7 +1280,10 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
 
 def _label_is_harmless(label: str, ctx: Question) -> bool:
     words = WORD.findall(label.casefold().replace("_", " "))
+    if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
+        return False
     known = {SYNONYMS.get(word, word) for word in ctx.raw_words}
+    known |= {"std"} if "deviation" in ctx.raw_words else set()
     for word in words:
         if word in BAD_LABELS or word in NEGATIONS or word in CUES_BEFORE - STATISTICS:
             return False
@@ -1122,17 +1312,22 @@ class Pairs(list):  # type: ignore[type-arg]
 
 def load_json(text: str) -> object:
     """JSON with every number kept as written (a str); None when the text is no JSON or nests too deeply."""
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "[{") - (char in "]}")
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
     try:
         return json.loads(text, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
     except (ValueError, RecursionError):
         return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for char in text:
+        if char in "[]{}":
+            depth += 1 if char in "[{" else -1
+            deepest = max(deepest, depth)
+    return deepest
 
 
 def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> Decimal:
@@ -1159,14 +1354,15 @@ def _bare_number(written: str) -> str:
 
 
 COUNT_WORD = r"(\d{1,2}|one|two|three|four|five|six|seven|eight|a|single)"
-ROUND_DECIMALS = re.compile(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
-ROUND_DIGITS = re.compile(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
-ROUND_NEAREST = re.compile(
-    r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|thousandth)|"
+ROUND_DECIMALS = pattern(COUNT_WORD + r"\s+(?:decimals?\b|digits? after|d\.?p\b)", re.IGNORECASE)
+ROUND_DIGITS = pattern(COUNT_WORD + r"\s+(?:significant|sig\.?)\s*(?:figures?|digits?|figs?)", re.IGNORECASE)
+ROUND_NEAREST = pattern(
+    r"nearest\s+(whole|integer|unit|dollar|euro|pound|percent|ten|hundred|thousand|million|cent|tenth|hundredth|"
+    r"thousandth)|"
     r"(to the cent)|(whole number)|(rounded to an integer)",
     re.IGNORECASE,
 )
-NEAREST = {"ten": 10, "hundred": 100, "thousand": 1000, "million": 10**6, "cent": "0.01", "tenth": "0.1",
+NEAREST = {"ten": "10", "hundred": "100", "thousand": "1000", "million": "1e6", "cent": "0.01", "tenth": "0.1",
            "hundredth": "0.01", "thousandth": "0.001", "to the cent": "0.01"}  # fmt: skip
 
 
@@ -1182,7 +1378,7 @@ def _stated_step(gold: Decimal, decimals: int | None, question: str) -> Decimal 
     match = ROUND_NEAREST.search(question)
     if match:
         word = next(group for group in match.groups() if group).casefold()
-        return Decimal(NEAREST.get(word, 1))
+        return Decimal(NEAREST.get(word, "1"))
     return None
 
 
@@ -1190,18 +1386,24 @@ def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBER_WORDS.get(word.casefold(), 1)
 
 
-def _gold_quantity(gold: str, ctx: Question) -> Quantity:
+@lru_cache(maxsize=256)
+def _gold_read(gold: str, question: str, answer_type: str, scale: Decimal) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
-    own = Question(f"{ctx.text} {gold}", gold, ctx.answer_type)
+    own = question_of(f"{question} {gold}", gold, answer_type)
     own.rate = True
     own.numbers = set()
     own.units = frozenset(DIMENSIONS)
     own.counts = False
-    own.scale = ctx.scale
+    own.scale = scale
     try:
-        quantity = read_quantity(clean(gold), own)
+        return read_quantity(clean(gold), own)
     except Wrong as problem:
         raise GoldError(f"The gold {_show(gold)} is not one number: {problem}") from None
+
+
+def _gold_quantity(gold: str, ctx: Question) -> Quantity:
+    """The gold's own number; what its unit says of the question is noted there. Raises GoldError."""
+    quantity = _gold_read(gold, ctx.text, ctx.answer_type, ctx.scale)
     if quantity.units:
         ctx.units = ctx.units | quantity.units
     ctx.rate = ctx.rate or quantity.percent
@@ -1282,17 +1484,20 @@ def _plain(value: Decimal) -> str:
 # Text: one folded form, no extra words beyond a plain sentence around it.
 # ---------------------------------------------------------------------------------------------------------------------
 
-ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=\S)")
-SIGN_BLANKS = re.compile(r"\s*([^\w\s'\"().,;:-])\s*")
+ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
+SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
+MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
+INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
+SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
 def fold(text: str) -> str:
     """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
     text = unicodedata.normalize("NFC", text.casefold())
-    text = _strip_outer(text)
-    text = re.sub(r"(?<=\w)-(?=\w)|\s*(?<=\w) - (?=\w)", " ", text)
-    text = SIGN_BLANKS.sub(r"\1", text)
-    text = re.sub(r"\s+", " ", text).strip()
+    text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
+    text = MARKDOWN_ESCAPE.sub(r"\1", text)
+    text = re.sub(r"\s+", " ", INNER_HYPHEN.sub(" ", text))
+    text = SIGN_BLANKS.sub(r"\1", text).strip()
     return ARTICLE.sub("", text)
 
 
@@ -1322,10 +1527,8 @@ def same_text(gold: str, answer: str) -> bool:
     first, second = fold(gold), fold(answer)
     if not second or not first:
         return gold.strip().casefold() == answer.strip().casefold() != ""
-    return (
-        first == second
-        or ("-" not in answer + gold or not any(c.isdigit() for c in first))
-        and _joined(first) == _joined(second)
+    return first == second or (
+        ("-" not in answer + gold or not any(c.isdigit() for c in first)) and _joined(first) == _joined(second)
     )
 
 
@@ -1334,6 +1537,7 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     text = peel(_from_json(peel(answer)))
     match = FIELD.match(text)
     text = match[1] if match else text
+    text = SOLE_NUMBER.sub("", text)
     if same_text(gold, text):
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
@@ -1388,9 +1592,11 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
 
 
 def _check_prefix(prefix: list[str], ctx: Question) -> None:
-    nouns = ctx.noun_after_which()
+    nouns = ctx.asked_for()[0]
     for word in prefix:
-        if word in NEGATIONS or (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS:
+        if word in NEGATIONS or (
+            (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
+        ):
             raise Wrong(f"The word {_show(word)} stands in front of the text and is not explained.")
         if not word[:1].isalnum() and word not in ",:=_.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
@@ -1406,20 +1612,22 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
 
 
 def _check_suffix(suffix: list[str], ctx: Question) -> None:
+    """What follows the text must be the question's own clause ("sold the most cars") or one made of its words."""
     if not suffix:
         return
-    in_question = " ".join(suffix) in " ".join(_tokens_of(ctx.text))
+    nouns, clauses = ctx.asked_for()
+    if suffix[0] in ("which", "that", "who"):
+        suffix = suffix[1:]
+    if not suffix or suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+        return
     for word in suffix:
-        if word in NEGATIONS and not in_question:
+        if word in NEGATIONS:
             raise Wrong(f"The word {_show(word)} behind the text changes it.")
         if (word.isalnum() or "'" in word) and not ctx.explains(word):
             raise Wrong(f"The word {_show(word)} behind the text is not explained.")
         if not word[:1].isalnum() and word not in ",.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
-    nouns = ctx.noun_after_which()
-    if len(suffix) == 1 and suffix[0] in nouns:
-        return
-    if not (suffix[0] in VERBS or in_question and suffix[0] not in nouns):
+    if suffix[0] not in VERBS:
         raise Wrong("What stands behind the text makes it another text.")
 
 
@@ -1451,10 +1659,9 @@ def _declared_truth(text: str) -> bool:
     if len(said) != 1:
         raise Wrong("The answer says both yes and no." if said else "The answer says neither yes nor no.")
     truth = said.pop() is True
-    hedges = {"maybe", "perhaps", "probably", "possibly", "might", "think", "guess", "unsure", "unless", "or", "if", "but", "either", "likely", "partly", "almost", "sometimes", "?"}  # fmt: skip
-    if hedges & set(words) or (truth and NEGATED.search(text)):
+    if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME):
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | {"because", "since"}):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
@@ -1485,7 +1692,8 @@ def _absence(text: str, ctx: Question) -> str | None:
     if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
         return None
     rest = [word for word in words if word[0].isalnum()]
-    known = {"any", "such", "exist", "exists", "existed", "found", "match", "matches", "cover", "covers", "covered", "apply", "applies", "applicable", "not", "doesn't", "isn't", "there", "one"}  # fmt: skip
+    if rest == ["no"]:
+        return None
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
         ["there", "are", "no"],
@@ -1494,7 +1702,7 @@ def _absence(text: str, ctx: Question) -> str | None:
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
-    if not all(word in known or word in negatives or ctx.explains(word) for word in rest):
+    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
         return None
     return "inapplicable" if denied else "none" if opening else None
 
@@ -1521,10 +1729,11 @@ _M = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _Y = r"(?P<year>[12]\d{3})(?!\d)"
 _D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _O = "(?P<ordinal>" + "|".join(ORDINALS) + ")"
-_TZ = r"(?:\.0+)?(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
+_HALF_DAY = r"(?P<half_day>[ap]\.?m\b\.?)"
+_ZONE = r"(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
 DATE_FORMS = [
-    re.compile(pattern)
-    for pattern in (
+    pattern(form)
+    for form in (
         r"(?<!\d)" + _Y + r"([-/.])(?P<month_no>\d{1,2})\2(?P<day>\d{1,2})(?=\D|t\d|$)",
         r"(?<![\d.,])(?P<year>[12]\d{3})(?P<month_no>[01]\d)(?P<day>[0-3]\d)(?![\d.,]\d|\d)",
         r"(?<!\d)(?P<first>\d{1,2})([-/.])(?P<second>\d{1,2})\2" + _Y,
@@ -1556,20 +1765,19 @@ DATE_FORMS = [
     )
 ]
 TIME_FORMS = [
-    re.compile(pattern)
-    for pattern in (
-        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d))?"
-        + _TZ
-        + r"\s*(?P<half_day>[ap]\.?m\b\.?)?",
-        r"(?<![\w:.])(?P<hour>\d{1,2})\s*(?P<half_day>[ap]\.?m\b\.?)",
+    pattern(form)
+    for form in (
+        r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?"
+        rf"(?:\s*{_HALF_DAY})?{_ZONE}",
+        rf"(?<![\w:.])(?P<hour>\d{{1,2}})\s*{_HALF_DAY}",
     )
 ]
-WEEKDAY_FORM = re.compile(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
+WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def read_when(text: str) -> tuple[When, str]:
-    """The one point of the calendar in a text, and the text left over. Raises Wrong for none, several or no such day."""
+    """The one point of the calendar in a text, and the text left over. Raises Wrong for none or several."""
     left = fold_case(text)
     found: dict[str, re.Match[str]] = {}
     for name, forms in (("time", TIME_FORMS), ("date", DATE_FORMS), ("weekday", [WEEKDAY_FORM])):
@@ -1599,7 +1807,7 @@ def fold_case(text: str) -> str:
 
 
 def _date_of(parts: dict[str, str | None]) -> When:
-    year = int(parts["year"]) if parts.get("year") else None
+    year = _integer(parts.get("year"))
     if parts.get("short_year"):
         year = 2000 + int(parts["short_year"] or 0)
     if parts.get("first"):
@@ -1741,15 +1949,19 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
-SPAN = re.compile(
-    rf"(?P<low>{_END})\s*(?:-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w\s*<=?|≤\s*\w\s*[≤<]|<\s*\w\s*≤)\s*(?P<high>{_END})"
+END_LABEL = pattern(
+    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
+    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    re.IGNORECASE,
 )
+_BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
+SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Both ends equal within the tolerance, each for itself, the lower first."""
     try:
-        wanted, brackets = read_range(clean(gold), Question(f"{ctx.text} {gold}", gold, "range"))
+        wanted, brackets = read_range(clean(gold), question_of(f"{ctx.text} {gold}", gold, "range"))
     except Wrong as problem:
         raise GoldError(f"The gold {_show(gold)} is no range: {problem}") from None
     found, shape = read_range(answer, ctx)
@@ -1770,14 +1982,14 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
-    text = re.sub(
-        r"(?i)\b(?:low(?:er)?|upper|high|min|max|start|end|from)\b\s*(?:bound|limit|end)?\s*[:=]\s*", " ", text
-    )
+    text = END_LABEL.sub(" ", text)
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
-    before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
+    before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
     brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
+    if "%" in match[0] + after[:1]:
+        agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
     _check_range_rest(before, after, ctx)
     ends = []
     for written in (match["low"], match["high"]):
@@ -1788,6 +2000,16 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
             raise Wrong("An end of the range has no single reading.")
         ends.append((-value if "-" in written.split("e")[0].split("E")[0] else value, written))
     return ends, brackets
+
+
+def _without_unit(after: str, ctx: Question) -> str:
+    """What follows a range, without a unit, which must be one the question asks for."""
+    match = UNIT_TEXT.match(after)
+    units = units_of(_unit_key(match[1])) if match and match[1].casefold() not in FRAME else frozenset()
+    if not match or not units:
+        return after
+    agree_on_unit(Quantity(Decimal(0), units=units), ctx)
+    return after[match.end() :]
 
 
 def _check_range_rest(before: str, after: str, ctx: Question) -> None:
@@ -1801,7 +2023,7 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
             ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")
         ):
             raise Wrong(f"The word {_show(word)} is not explained.")
-        if not word.isalpha() and word not in ".,:=()[]%$€£\"'*`" or word in "$€£" and ctx.units and not unit:
+        if (not word.isalpha() and word not in ".,:=()[]%$€£\"'*`") or (word in "$€£" and ctx.units and not unit):
             raise Wrong(f"The sign {_show(word)} does not belong to one range.")
 
 
@@ -1809,13 +2031,14 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 # Lists: items split by one kind of separator, matched optimally.
 # ---------------------------------------------------------------------------------------------------------------------
 
-BULLET = re.compile(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
-NUMBERED = re.compile(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
-PAIR = re.compile(r"\A(.{1,200}?)\s*(?::|=>|=|->|→)\s*(\S.*)\Z", re.DOTALL)
-TRAILING_VALUE = re.compile(
+BULLET = pattern(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
+NUMBERED = pattern(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
+PAIR = pattern(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
+TRAILING_VALUE = pattern(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
-LEADING_VALUE = re.compile(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
+ITEM_END = pattern(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
+LEADING_VALUE = pattern(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
 
@@ -1833,6 +2056,8 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
     if not text.strip():
         return []
     lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) == 1:
+        lines = _numbered_in_line(lines[0])
     if len(lines) > 1:
         lines = [line for line in lines if not re.match(r"\A[\s|:-]+\Z", line)]  # the rule of a Markdown table
         if all(BULLET.match(line) for line in lines):
@@ -1842,6 +2067,15 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
         _bare(item)
         for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))
     ]
+
+
+def _numbered_in_line(line: str) -> list[str]:
+    """`1) Mia 2) Ada` as its two lines; a line that does not count from 1 stays one."""
+    marks = list(re.finditer(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)", line))
+    if len(marks) < 2 or marks[0].start() or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return [line]
+    stops = [*(mark.start() for mark in marks[1:]), len(line)]
+    return [line[mark.start() : stop].strip(" ,;") for mark, stop in zip(marks, stops)]
 
 
 def _item_text(item: object, paired: bool) -> str:
@@ -1868,11 +2102,11 @@ def _unnumber(items: list[str]) -> list[str]:
 
 
 def _split_line(text: str, like: Sequence[str]) -> list[str]:
-    pieces, quoted = _outside_quotes(text)
+    pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
     if quoted:
         return pieces
-    for separator in (";", "|", " > ", ">", "→", "->"):
-        if separator in text and not any(separator.strip() in item for item in like):
+    for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
+        if separator in text and not any((separator.strip() or separator) in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
     commas_inside = [item for item in like if "," in item]
     spaced = ", " in text and not any(", " in item for item in like)
@@ -1880,6 +2114,9 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
         pieces = [text]
     elif spaced:
         pieces = text.split(", ")
+    elif re.search(r"\s(?:and|&)\s", text):
+        halves = re.split(r"\s(?:and|&)\s", text) if not any(" and " in item for item in like) else [text]
+        pieces = [part for half in halves for part in ([half] if GROUPED.match(half) else _split_commas(half))]
     else:
         pieces = _split_commas(text)
     if not any(" and " in item for item in like):
@@ -1900,23 +2137,32 @@ def _split_commas(text: str) -> list[str]:
 
 
 def _outside_quotes(text: str) -> tuple[list[str], bool]:
-    """Items of a line in which every item, or every item that needs it, is quoted."""
+    """The items of a line, and whether quotes hold some of them together; `"Smith, John", Doe` has two."""
     items: list[str] = []
-    position, any_quoted = 0, False
-    token = re.compile(r"""\s*(?:"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'(?=\s*(?:[,;]|and\b|$))|([^,;]*?))\s*(?:[,;](?:\s*and\b)?|\band\b|\Z)""", re.DOTALL)  # fmt: skip
+    any_quoted, position = False, 0
     while position < len(text) and len(items) <= MAX_ITEMS:
-        match = token.match(text, position)
-        if not match or match.end() == position:
-            return [], False
-        quoted = match[1] if match[1] is not None else match[2]
-        any_quoted = any_quoted or quoted is not None
-        if not any_quoted and position == 0 and '"' not in text and "'" not in text:
-            return [], False
-        item = quoted if quoted is not None else match[3]
-        if item.strip():
-            items.append(item)
-        position = match.end()
-    return items, any_quoted
+        position += len(text[position:]) - len(text[position:].lstrip()) if text[position].isspace() else 0
+        end = _closing_quote(text, position) if text[position : position + 1] in ('"', "'") else -1
+        if end >= 0:
+            any_quoted = True
+            items.append(text[position + 1 : end])
+            position = end + 1
+        else:
+            stop = next((at for at in range(position, len(text)) if text[at] in ",;"), len(text))
+            items.append(text[position:stop])
+            position = stop
+        match = ITEM_END.match(text, position)
+        position = match.end() if match else position
+    return [item for item in items if item.strip()], any_quoted
+
+
+def _closing_quote(text: str, start: int) -> int:
+    """Where the quote at `start` closes: in front of a separator or the end; -1 when it is only an apostrophe."""
+    mark, at = text[start], start
+    while True:
+        at = text.find(mark, at + 1)
+        if at < 0 or ITEM_END.match(text, at + 1):
+            return at
 
 
 class Item(NamedTuple):
@@ -1979,6 +2225,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     text = peel(answer)
     match = FIELD.match(text)
     text = _list_frame(peel(match[1] if match else text), items, ctx)
+    text = re.sub(r"\A(?:both|all)\s+(?=\S)", "", text, flags=re.IGNORECASE) if len(items) > 1 else text
     value = load_json(text) if text[:1] == "{" else None
     if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
         inner = value[0][1]
@@ -2013,11 +2260,13 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
 def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
     """The last item without the rest of a sentence that repeats the question ("... and green flash")."""
     words = text.split()
-    for cut in range(len(words) - 1, 0, -1):
-        head, rest = " ".join(words[:cut]), [word.strip(OUTER).casefold() for word in words[cut:]]
-        if any(same_text(item.text, head) for item in items) and rest[0] in VERBS | ctx.raw_words:
-            if all(ctx.explains(word) and word not in NEGATIONS for word in rest):
-                return head
+    golds = {fold(item.text) for item in items}
+    for cut in range(len(words) - 1, 0, -1) if len(words) <= 24 else ():
+        rest = [word.strip(OUTER).casefold() for word in words[cut:]]
+        head = " ".join(words[:cut])
+        plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if plain and fold(head) in golds:
+            return head
     return text
 
 
@@ -2026,7 +2275,7 @@ def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
         if item.pair:
             return _same_pair(item.pair, text, ctx, tol)
         if item.number is not None:
-            scalar = Question(ctx.text, item.text, "number")
+            scalar = question_of(ctx.text, item.text, "number")
             scalar.numbers = set()
             grade_number(item.text, text, scalar, tol)
             return True
@@ -2037,8 +2286,8 @@ def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
 
 def _same_pair(pair: tuple[str, str], text: str, ctx: Question, tol: Tolerance) -> bool:
     """`A: 3`, `A = 3`, `A (3)`, `A 3` and `3 A` are one pair."""
-    for pattern, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
-        match = pattern.match(text.strip())
+    for shape, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
+        match = shape.match(text.strip())
         if not match:
             continue
         value = next((match[at] for at in values_at if match[at]), "")
@@ -2117,6 +2366,11 @@ def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tole
 # Named fields: each with its own type and tolerance; right when all are right.
 # ---------------------------------------------------------------------------------------------------------------------
 
+NAMED = pattern(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+NAMED_LINE = pattern(
+    r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}"
+    r"[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
+)
 FIELD_KEYS = frozenset({"name", "gold", "answer_type", "rtol", "atol", "decimals"})
 
 
@@ -2150,6 +2404,11 @@ def read_fields(gold: object) -> list[Field]:
             )
         text = gold_text(row["gold"])
         kind = str(row.get("answer_type") or infer_answer_type(text, str(row["name"]))[0])
+        if kind not in ANSWER_TYPES or kind == "fields":
+            raise GoldError(f"The field {row['name']} is of no known type: {kind}")
+        for finding in _check_tolerances(kind, row.get("rtol"), row.get("atol"), row.get("decimals")):
+            if finding.level == "refuse":
+                raise GoldError(f"The field {row['name']}: {finding.sentence}")
         fields.append(
             Field(str(row["name"]), text, kind, Tolerance(row.get("rtol"), row.get("atol"), row.get("decimals")))
         )
@@ -2160,6 +2419,15 @@ def read_fields(gold: object) -> list[Field]:
 
 def _field_key(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.casefold().strip(" *`\"'@")).strip()
+
+
+def _field_question(field: Field, question: str) -> str:
+    return f"{question} {field.name.replace('_', ' ')}"
+
+
+def _grade_field(field: Field, answer: str, question: str) -> Grade:
+    asked = _field_question(field, question)
+    return grade(field.gold, answer, answer_type=field.answer_type, question=asked, **field.tol._asdict())
 
 
 def grade_fields(gold: object, answer: str, question: str) -> Grade:
@@ -2173,10 +2441,7 @@ def grade_fields(gold: object, answer: str, question: str) -> Grade:
         elif len({fold(peel(value)) for value in values}) > 1:
             wrong.append(f"{field.name} is given several values")
         else:
-            grade_one = grade(
-                field.gold, values[0], answer_type=field.answer_type, question=f"{question} {field.name.replace('_', ' ')}",
-                rtol=field.tol.rtol, atol=field.tol.atol, decimals=field.tol.decimals,
-            )  # fmt: skip
+            grade_one = _grade_field(field, values[0], question)
             if grade_one.reward != 1.0:
                 wrong.append(f"{field.name}: {grade_one.reason}")
     share = (len(fields) - len(wrong)) / len(fields)
@@ -2194,27 +2459,25 @@ def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
         for key, item in value:
             said.setdefault(_field_key(str(key)), []).append(item if isinstance(item, str) else _json_text(item))
         return said
-    for match in re.finditer(r"@([\w .-]{1,80})\[", text):
-        end = _closing(text[: match.end() + 4096], match.end(), "[", "]")
-        if end >= 0:
-            said.setdefault(_field_key(match[1]), []).append(text[match.end() : end])
+    for named in NAMED.finditer(text):
+        said.setdefault(_field_key(named[1]), []).append(named[2])
     if said:
         return said
     lines = text.split("\n")
     pieces = lines if len(lines) > 1 or len(names) == 1 else _field_pieces(text, names)
     for piece in pieces:
-        match = re.match(r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]*([^:=|]{1,80}?)[\"'`*_]*\s*[:=|]\s*[*_`]*\s*(.+?)[\s|,;]*\Z", piece)  # fmt: skip
+        match = NAMED_LINE.match(piece)
         if match and _field_key(match[1]) in names:
-            said.setdefault(_field_key(match[1]), []).append(match[2])
+            said.setdefault(_field_key(match[1]), []).append(match[2].strip(" \t|,;"))
     return said
 
 
 def _field_pieces(text: str, names: Sequence[str]) -> list[str]:
     """One line of `a: 1, b: 2` cut in front of each name."""
-    pattern = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+    alternatives = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
     cuts = [
         match.start(1)
-        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({pattern})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
+        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({alternatives})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
     ]
     return [text[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(text)])]
 
@@ -2288,11 +2551,11 @@ def grade(
     text = "" if answer_type == "fields" else gold_text(gold)
     if answer_type != "fields" and not text.strip():
         raise GoldError("The gold is empty.")
-    ctx = Question(question, text, answer_type)
+    ctx = question_of(question, text, answer_type)
     try:
         cleaned = clean(answer)
         if answer_type == "fields":
-            undress(cleaned if cleaned.strip() else "", Question(question, "answer result", answer_type))
+            undress(cleaned, question_of(question, "", answer_type))
             return grade_fields(gold, cleaned, question)
         reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
@@ -2311,20 +2574,21 @@ def _show(text: str) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 REWARD_MODES = ("exact", "numeric", "list", "list_csv", "flexible", "")
-ORDER_WORDS = re.compile(
-    r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|best first|worst first|(?:highest|lowest|largest|"
-    r"smallest|most|least|oldest|newest|earliest|latest|first) first|descending|ascending|sorted|from (?:highest|lowest|largest|"
-    r"smallest|best|worst|oldest|newest|first|most|least)\b.{0,20}\bto)\b"
+_MOST = "highest|lowest|largest|smallest|most|least|oldest|newest|earliest|latest|best|worst|first"
+ORDER_WORDS = pattern(
+    r"\b(?:in (?:[a-z-]+ )?order(?! of magnitude)|ordered by|order(?:ed)?:|ranked|ranking|descending|ascending|sorted|"
+    rf"(?:{_MOST}) first|from (?:{_MOST})\b.{{0,20}}\bto)\b"
 )
-ANY_ORDER = re.compile(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
-COUNT_ASKED = re.compile(
+ANY_ORDER = pattern(r"\bin any order\b|\border does(?:n't| not) matter\b|\bregardless of order\b")
+COUNT_ASKED = pattern(
     r"\bhow many\b|\bnumber of\b|\bcount\b|\b(?:which|what) year\b|\byear\b.{0,20}\bdid\b|\bwhole number\b|\binteger\b"
 )
-AVERAGED = re.compile(
+AVERAGED = pattern(
     r"\b(?:mean|average|avg|median|ratio|correlation|std|deviation|variance|slope|score|coefficient|rate)\b"
 )
-LIST_ASKED = re.compile(
-    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|\bcomma[- ]separated\b|\beach\b|\ball\b"
+LIST_ASKED = pattern(
+    r"\blist\b|\bwhich (?:two|three|four|five|six|\d+)\b|\bnames? of (?:all|the (?:two|three|top))\b|"
+    r"\bcomma[- ]separated\b|\beach\b|\ball\b"
 )
 TEXT_TYPES = frozenset({"text", "category", "boolean", "date", "none"})
 
@@ -2350,22 +2614,20 @@ def infer_answer_type(gold: object, question: str) -> tuple[str, bool]:
     if folded in INAPPLICABLE or (folded in NONE_WORDS and folded not in ("[]", "{}", "null")):
         return "none", True
     if (
-        text[0] == "["
-        and isinstance(load_json(text), list)
+        (text[0] == "[" and isinstance(load_json(text), list))
         or "\n" in text
-        or _outside_quotes(text)[1]
-        and len(read_items(text)) > 1
+        or (_outside_quotes(text)[1] and len(read_items(text)) > 1)
     ):
         return list_type, bool(ordered or ANY_ORDER.search(asked) or LIST_ASKED.search(asked))
     number = _number_type(text, asked)
     if number:
         return number
+    if _is_date(text):
+        return "date", bool(re.search(r"\d", text))
     if re.match(r"\A[(\[].*[,;].*[)\]]\Z", text) or re.match(r"\A[-\d.]+\s*(?:-|to)\s*[-\d.]+\Z", text):
         spoken = re.search(r"\brange\b|\binterval\b|\bbetween\b|\bbin\b|\bspan\b", asked)
         if spoken or not re.match(r"\A[12]\d{3}-\d\d\Z", text):
             return "range", bool(spoken)
-    if _is_date(text):
-        return "date", bool(re.search(r"\d", text))
     if ";" in text or "," in text:
         return list_type, bool(LIST_ASKED.search(asked) or ordered)
     if len(text.split()) <= 5:
@@ -2444,7 +2706,7 @@ def check_gold(
             *findings,
             Finding("refuse", f"The gold does not pass as its own answer as {answer_type}: {verdict.reason}"),
         ]
-    if answer_type in ("list", "ordered_list", "set") and not read_items(clean(text)):
+    if answer_type in LIST_TYPES and not read_items(clean(text)):
         return [*findings, Finding("refuse", "The gold is an empty list; say so with the type none.")]
     return findings + _check_meaning(text, answer_type, Tolerance(rtol, atol, decimals), question)
 
@@ -2482,25 +2744,24 @@ def _check_fields(gold: object, question: str) -> list[Finding]:
         Finding(finding.level, f"{field.name}: {finding.sentence}")
         for field in fields
         for finding in check_gold(
-            field.gold, answer_type=field.answer_type, rtol=field.tol.rtol, atol=field.tol.atol, decimals=field.tol.decimals,
-            question=f"{question} {field.name.replace('_', ' ')}",
+            field.gold, answer_type=field.answer_type, question=_field_question(field, question), **field.tol._asdict()
         )
-    ]  # fmt: skip
+    ]
 
 
 def _check_meaning(text: str, answer_type: str, tol: Tolerance, question: str) -> list[Finding]:
-    """Golds that can be graded and still are doubtful: swallowed by their tolerance, or of another type than declared."""
+    """Golds that are swallowed by their tolerance, or look like another type than the declared one."""
     findings = []
     values: list[tuple[str, Decimal | None]] = [(text, None)]
     if answer_type in ("number", "percent", "currency"):
-        quantity = _gold_quantity(text, Question(question, text, answer_type))
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
         values = [] if quantity.special else [(text, quantity.value)]
-    elif answer_type in ("list", "ordered_list", "set"):
+    elif answer_type in LIST_TYPES:
         values = [(item, _plain_number(item)) for item in read_items(clean(text))]
         if (tol.rtol or tol.atol) and all(value is None and not PAIR.match(item) for item, value in values):
             findings.append(Finding("refuse", "A tolerance is given, but no item of the list is a number."))
     elif answer_type == "integer":
-        quantity = _gold_quantity(text, Question(question, text, answer_type))
+        quantity = _gold_quantity(text, question_of(question, text, answer_type))
         if quantity.special or quantity.value != quantity.value.to_integral_value():
             findings.append(Finding("refuse", f"The gold {_show(text)} is not a whole number."))
         values = []
@@ -2659,8 +2920,6 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
         graded = _grade_expected(expected, content)
     except GoldError as problem:
         raise Fault("gold-ungradable", str(problem)) from None
-    except (TypeError, ValueError) as problem:
-        raise Fault("expected-malformed", str(problem)) from None
     if sentinel.state == "absent":
         graded = Grade(0.0, "absent", "No answer was filed.")
     elif sentinel.state == "refused":
@@ -2699,28 +2958,21 @@ def read_sentinel(path: str) -> Sentinel:
     what it filed is no small regular file. Raises Fault where it is missing or says anything else.
     """
     row = _read_object(path, "sentinel")
+    size, sha = row.get("bytes"), row.get("sha256")
     sealed = row.get("state") == "sealed"
     sound = (
         row.get("schema") == 1
         and row.get("state") in ("sealed", "absent", "refused")
         and isinstance(row.get("why"), str)
         and isinstance(row.get("late"), bool)
-        and _whole(row.get("bytes"))
         and _whole(row.get("sealed_at_ns"))
         and (row.get("ctime_ns") is None or _whole(row.get("ctime_ns")))
-        and (not sealed or bool(re.fullmatch("[0-9a-f]{64}", str(row.get("sha256")))))
-        and (not sealed or row["bytes"] <= MAX_ANSWER)
+        and (not sealed or bool(re.fullmatch("[0-9a-f]{64}", str(sha))))
     )
-    if not sound:
+    if not sound or not isinstance(size, int) or not _whole(size) or (sealed and size > MAX_ANSWER):
         raise Fault("sentinel-malformed", f"{path} is not what the sealing step writes")
-    sha = row.get("sha256")
-    return Sentinel(
-        str(row["state"]),
-        str(row["why"]),
-        int(row["bytes"]),
-        sha if isinstance(sha, str) else None,
-        row["late"] is True,
-    )
+    late = row["late"] is True
+    return Sentinel(str(row["state"]), str(row["why"]), size, sha if isinstance(sha, str) else None, late)
 
 
 def _whole(value: object) -> bool:

@@ -1,9 +1,10 @@
 """Where the gold must not stand: in anything that the agent's side is made of, file names included (promise 4).
 
 A gold is looked for as a whole token. What a person would not call a leak is not one: a yes or no, a word of one or two
-letters, a small or round whole number. Those appear in innocent text, so finding them proves nothing. A label that the
-question itself offers is a warning: it may have to. Limits and ports are numbers that follow from tables and code, so a
-number is looked for in words alone: the instruction, and the task's description, keywords and metadata.
+letters, a small or round whole number. Those appear in innocent text, so finding them proves nothing. Nor is a label
+that is offered among others ("Biscoe, Dream or Torgersen"); a label elsewhere in the question is a warning. Limits
+follow from tables and code, so a number is looked for in words alone: the instruction, and the task's description,
+keywords and metadata.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ def _pattern(gold: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", re.IGNORECASE)
 
 
+def _without_offers(gold: str, text: str) -> str:
+    """``text`` without the places where ``gold`` is one of several options."""
+    before, after = r"(?:[(,:;]|\b(?:or|and|of|among|between)\b)", r"(?:[),;]|\b(?:or|and)\b)"
+    return re.sub(rf"{before}\s*[\"']?{re.escape(gold.strip())}[\"']?\s*(?={after})", " ", text, flags=re.IGNORECASE)
+
+
 def _strings(value: Any) -> Iterator[str]:
     """Every text in a nest of tables and lists."""
     if isinstance(value, str):
@@ -83,8 +90,9 @@ def leaks(task: TaskView) -> Iterator[Finding]:
             continue
         pattern = _pattern(gold)
         for name in names if _number(gold) is None else _WORDS:
-            if pattern.search(_text(task, name)):
-                asked = name in _WORDS and answer_type in _LABELS
+            asked = name in _WORDS and answer_type in _LABELS
+            text = _text(task, name)
+            if pattern.search(_without_offers(gold, text) if asked else text):
                 yield _leak(task, name, "warning" if asked else "error")
         for name in task.files:
             if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):

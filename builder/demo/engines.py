@@ -1,5 +1,4 @@
-"""The two independent engines: DuckDB answers a question's SQL, a plain Python process state answers its pandas
-program.
+"""The two independent engines: DuckDB answers a question's SQL, plain Python runs its pandas program.
 
 They share the files and nothing else. DuckDB reads CSV, JSON and Parquet itself; SQLite and Excel come to it
 through sqlite3 and openpyxl, because its own extensions for them would be downloads. pandas never sees DuckDB and
@@ -11,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import io
-import os
 import platform
 import runpy
 import sqlite3
@@ -32,7 +30,8 @@ VERSIONS = tuple(
     [f"python {platform.python_version()}"]
     + [f"{name} {importlib.metadata.version(name)}" for name in ("duckdb", "pandas", "numpy", "pyarrow", "openpyxl")]
 )
-_CSV = "read_csv({path}, header = true, nullstr = ['', 'NA'], sample_size = -1)"
+# Not strict: one package's file ends its last line otherwise than the rest.
+_CSV = "read_csv({path}, header = true, nullstr = ['', 'NA'], sample_size = -1, strict_mode = false)"
 _READERS = {
     ".csv": _CSV,
     ".gz": _CSV,
@@ -59,6 +58,7 @@ class Sql:
         self._loaded: set[str] = set()
         self._database = duckdb.connect()
         self._database.execute("SET threads = 1")  # one order of summation, so one value, on any machine
+        self._database.execute("SET TimeZone = 'UTC'")  # a time with a Z stays what is written, on any machine
 
     def answer(self, sql: str, tables: tuple[str, ...], where: str) -> Answered:
         """Run ``sql`` over ``tables``.
@@ -110,16 +110,11 @@ def _foreign(file: FilePlan, table: TablePlan, path: Path) -> pa.Table:
 
 
 @contextlib.contextmanager
-def beside_data(folder: Path) -> Iterator[None]:
-    """Work in a folder in which ``data`` is ``folder``, as a solution finds it in its container."""
-    before = Path.cwd()
+def beside_data(folder: Path) -> Iterator[Path]:
+    """A temporary folder in which ``data`` is ``folder``: where a solution finds itself in its container."""
     with tempfile.TemporaryDirectory(prefix="demo-") as place:
         (Path(place) / "data").symlink_to(folder.resolve(), target_is_directory=True)
-        os.chdir(place)
-        try:
-            yield
-        finally:
-            os.chdir(before)
+        yield Path(place)
 
 
 def run_program(program: str, where: str) -> str:

@@ -17,7 +17,8 @@ from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
 from builder.demo.engines import Answered
-from builder.demo.shapes import ROUNDED, FieldShape, Question
+from builder.demo.questions import Question
+from builder.demo.shapes import ROUNDED, FieldShape
 from catalog.errors import SolutionError
 from catalog.rows import AnswerType, NamedAnswer
 

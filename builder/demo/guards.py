@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from builder.demo.plan import Plan, Pool
-from builder.demo.shapes import PLACES, Question
+from builder.demo.questions import PLACES, Question
 from catalog.errors import SpecError
 
 # What a question of a type must say, word for word, so that its format is never a guess.
@@ -80,11 +80,10 @@ def check_apart(questions: Iterable[Question]) -> None:
             "SQL": " ".join(question.sql.casefold().split()),
         }
         for kind, mark in marks.items():
-            other = seen.setdefault((kind, mark), question.where)
-            if other != question.where:
-                raise SpecError(
-                    f"two questions share one {kind}", where=question.where, found=f"{mark} also in {other}"
-                )
+            if (kind, mark) in seen:
+                other = seen[kind, mark]
+                raise SpecError(f"two questions share one {kind}", where=question.where, found=f"{mark} in {other}")
+            seen[kind, mark] = question.where
 
 
 def files_of(question: Question, plan: Plan) -> tuple[str, ...]:

@@ -12,19 +12,17 @@ import hashlib
 import json
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, chdir
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 from pydantic import TypeAdapter
 
 from builder.demo.engines import VERSIONS, Sql, beside_data, run_program
 from builder.demo.golds import Gold, UnfairError, agree, gold_of
 from builder.demo.plan import Plan
-from builder.demo.shapes import Question
+from builder.demo.questions import Question
 from catalog.digest import sha256_of_file
 from catalog.errors import SolutionError, TableError
 
@@ -61,60 +59,58 @@ def work_out(question: Question, sql: Sql) -> Outcome:
     return gold
 
 
-class Outcomes:
-    """The outcomes of questions, in their order; a context, because it may hold worker processes."""
+def outcomes(folder: Path, plan: Plan, questions: list[Question], jobs: int) -> Generator[Outcome]:
+    """Yield the outcome of each question, in their order.
 
-    def __init__(self, folder: Path, plan: Plan, questions: list[Question], jobs: int) -> None:
-        self._cache = folder / FOLDER
-        self._questions = questions
-        digests = _digests(folder, plan, questions)
-        self._keys = [_key(question, digests) for question in questions]
-        self._stack = ExitStack()
-        self._setting = (folder, plan)
-        self._jobs = jobs
+    Args:
+        folder: where the tables lie; outcomes are cached there.
+        plan: the plan of the tables.
+        questions: what is asked.
+        jobs: worker processes for what is not cached, which end with the generator; 0 for none but this one.
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-    def __iter__(self) -> Iterator[Outcome]:
-        known = [_read(self._cache / key) for key in self._keys]
-        todo = [question for question, outcome in zip(self._questions, known, strict=True) if outcome is None]
-        fresh = self._work(todo) if todo else iter(())
-        for key, outcome in zip(self._keys, known, strict=True):
+    Raises:
+        SolutionError: as `work_out` does.
+        TableError: where a table is missing.
+    """
+    digests = _digests(folder, plan, questions)
+    places = [folder / FOLDER / _key(question, digests) for question in questions]
+    known = [_read(place) for place in places]
+    todo = [question for question, outcome in zip(questions, known, strict=True) if outcome is None]
+    with ExitStack() as stack:
+        fresh = _work(stack, folder, plan, todo, jobs) if todo else iter(())
+        for place, outcome in zip(places, known, strict=True):
             if outcome is None:
                 outcome = next(fresh)
-                _write(self._cache / key, outcome)
+                _write(place, outcome)
             yield outcome
 
-    def _work(self, todo: list[Question]) -> Iterator[Outcome]:
-        workers = ProcessPoolExecutor(
-            min(self._jobs, len(todo)),
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_start,
-            initargs=self._setting,
-        )
-        self._stack.callback(workers.shutdown, wait=True, cancel_futures=True)
-        return workers.map(_work_out_here, todo)
+
+def _work(stack: ExitStack, folder: Path, plan: Plan, todo: list[Question], jobs: int) -> Iterator[Outcome]:
+    place = stack.enter_context(beside_data(folder))
+    if not jobs:
+        stack.enter_context(chdir(place))
+        sql = Sql(place / "data", plan)
+        return (work_out(question, sql) for question in todo)
+    workers = ProcessPoolExecutor(
+        min(jobs, len(todo)),
+        mp_context=multiprocessing.get_context("spawn"),  # no state of this process reaches a program
+        initializer=_start,
+        initargs=(place, plan),
+    )
+    stack.callback(workers.shutdown, wait=True, cancel_futures=True)
+    return workers.map(_work_out_here, todo)
 
 
-_here: dict[
-    str, Any
-] = {}  # what a worker process keeps between questions: its engine, and its folder with `data` in it
+_engines: list[Sql] = []  # what a worker process keeps between questions: its one DuckDB
 
 
-def _start(folder: Path, plan: Plan) -> None:
-    _here["data"] = beside_data(folder)
-    _here["data"].__enter__()
-    _here["sql"] = Sql(folder.resolve(), plan)
+def _start(place: Path, plan: Plan) -> None:
+    os.chdir(place)
+    _engines[:] = [Sql(place / "data", plan)]
 
 
 def _work_out_here(question: Question) -> Outcome:
-    return work_out(question, _here["sql"])
+    return work_out(question, _engines[0])
 
 
 def _digests(folder: Path, plan: Plan, questions: list[Question]) -> dict[str, str]:

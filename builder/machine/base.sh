@@ -181,4 +181,7 @@ prove() {
 }
 
 # Sourced, it only offers its functions.
-if [ "${BASH_SOURCE[0]}" = "$0" ]; then main; fi
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+    lock_machine
+    main
+fi

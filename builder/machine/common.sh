@@ -2,6 +2,10 @@
 # shellcheck disable=SC2034  # what is set here is read by those who source this
 # What docker.sh and base.sh share: how a step is told, how a failure names its remedy. Sourced, never run.
 
+# Counted from the first script's start, also in those it runs.
+export HARBORWRIGHT_STARTED=${HARBORWRIGHT_STARTED:-$EPOCHSECONDS}
+SECONDS=$((EPOCHSECONDS - HARBORWRIGHT_STARTED))
+
 say() { printf '[%4ds] %s\n' "$SECONDS" "$*"; }
 
 # fail WHAT NEXT: what is wrong, and what the reader can do about it.
@@ -73,6 +77,14 @@ unpack_from() {
     }
     local deb
     for deb in "$apt_root"/debs/*.deb; do dpkg-deb -x "$deb" "$destination"; done
+}
+
+# Two runs at once would start two engines and make every image twice; the lock goes with the process that took it.
+lock_machine() {
+    if [ -n "${HARBORWRIGHT_LOCKED:-}" ] || [ ! -w /run ]; then return; fi
+    exec 9>/run/harborwright-docker.lock
+    flock -w 900 9 || fail "another run has held the lock on this machine's images for a quarter of an hour" "end that run, then start this one again"
+    export HARBORWRIGHT_LOCKED=yes
 }
 
 # A Debian machine has it: apt itself depends on it.

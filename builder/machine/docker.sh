@@ -62,10 +62,18 @@ start_engine() {
     # A bridge wider than the way out loses large packets on networks that drop the notices about it.
     mtu=$(way_out_mtu)
     if [ -n "$mtu" ] && [ "$mtu" -lt 1500 ]; then options+=(--mtu "$mtu"); fi
-    rm -f /var/run/docker.pid
+    forget_dead_engines
     setsid nohup dockerd "${options[@]}" >>"$LOGS/dockerd.log" 2>&1 </dev/null 9>&- &
     wait_for_engine "$!"
     say "engine: started dockerd (log: $LOGS/dockerd.log)"
+}
+
+# An engine that was killed leaves its number behind; where nothing reaps the dead, the next one takes it for alive.
+forget_dead_engines() {
+    local file
+    for file in /var/run/docker.pid /var/run/docker/containerd/containerd.pid; do
+        if [ -f "$file" ] && ! pidof dockerd containerd | grep -qw "$(cat "$file")"; then rm -f "$file"; fi
+    done
 }
 
 wait_for_engine() {
@@ -84,13 +92,18 @@ wait_for_engine() {
 # Without a memory controller an agent's limit is only a wish.
 ensure_cgroups() {
     if [ -e /sys/fs/cgroup/memory ] || grep -qw memory /sys/fs/cgroup/cgroup.controllers 2>/dev/null; then return; fi
-    mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || true
-    if grep -qw memory /sys/fs/cgroup/cgroup.controllers 2>/dev/null; then
-        say "engine: mounted cgroup2"
-        return
-    fi
-    mountpoint -q /sys/fs/cgroup || mount -t tmpfs -o mode=755 cgroup /sys/fs/cgroup
     local controller
+    if ! mountpoint -q /sys/fs/cgroup; then
+        if mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; then
+            if grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
+                say "engine: mounted cgroup2"
+                return
+            fi
+            # The kernel keeps its controllers in the older hierarchies; beside them this one would mislead the engine.
+            umount /sys/fs/cgroup
+        fi
+        mount -t tmpfs -o mode=755 cgroup /sys/fs/cgroup
+    fi
     while read -r controller; do
         mkdir -p "/sys/fs/cgroup/$controller"
         mountpoint -q "/sys/fs/cgroup/$controller" || mount -t cgroup -o "$controller" cgroup "/sys/fs/cgroup/$controller" || true
@@ -142,9 +155,5 @@ report_engine() {
     say "engine: $version, storage driver $driver, memory limits on"
 }
 
-# Two runs at once would start two engines; the lock goes with this process.
-if [ -w /run ]; then
-    exec 9>/run/harborwright-docker.lock
-    flock -w 900 9 || fail "another run of docker.sh has held its lock for a quarter of an hour" "end that run, then start this one again"
-fi
+lock_machine
 main "$@"

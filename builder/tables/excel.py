@@ -11,18 +11,22 @@ import zipfile
 import zlib
 from typing import Final
 
-from builder.tables.columns import NUMBER_BYTES, TEXT_OFFSET_BYTES
+from builder.tables.columns import NUMBER_BYTES
 from builder.tables.files import Cost, TableFile
 from catalog.errors import TableError
 
 # Measured on openpyxl 3.1 (docs/sizes.md): bytes a cell at the peak of reading, in its heaviest mode.
-READING_PER_CELL: Final = 260
-READING_PER_SHARED_TEXT_BYTE: Final = 4
+READING_PER_CELL: Final = 460
+READING_PER_SHARED_TEXT_BYTE: Final = 3.5
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _SHARED = "xl/sharedStrings.xml"
 _PIECE = 1 << 20
+# Sheets with formatted but empty margins claim whole worksheets; readers stop at the last filled row.
+_MOST_SPARSE = 4
 _CELL = re.compile(rb"<c[ >]")
-_TEXT_CELL = re.compile(rb'<c [^>]*t="(?:s|str|inlineStr)"')
+_SHARED_CELL = re.compile(rb'<c [^>]*t="s"')
+_INLINE_TEXT = re.compile(rb"<is><t[^>]*>([^<]*)</t>")
+_DIMENSION = re.compile(rb'<dimension ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _SHARED_TEXT = re.compile(rb"<si[ >]")
 
 
@@ -74,15 +78,36 @@ def cost(file: TableFile) -> Cost:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
         shared_bytes = sizes.get(_SHARED, 0)
         text_length = _mean_shared_text(archive, shared_bytes) if shared_bytes else 0.0
-        cells = text_cells = 0.0
+        cells = places = shared_cells = inline_bytes = 0.0
         for sheet in _sheets(archive):
             with archive.open(sheet) as stream:
                 head = stream.read(_PIECE)
             scale = sheet.file_size / len(head) if head else 0.0
-            cells += scale * len(_CELL.findall(head))
-            text_cells += scale * len(_TEXT_CELL.findall(head))
-    frame = (cells - text_cells) * NUMBER_BYTES + text_cells * (TEXT_OFFSET_BYTES + text_length)
+            found = scale * len(_CELL.findall(head))
+            cells += found
+            places += max(found, min(_area(head), _MOST_SPARSE * found))
+            shared_cells += scale * len(_SHARED_CELL.findall(head))
+            inline_bytes += scale * sum(map(len, _INLINE_TEXT.findall(head)))
+    frame = (
+        places * NUMBER_BYTES + shared_cells * text_length + inline_bytes
+    )  # a text takes its offset, eight bytes like a number
     return Cost(int(frame), int(READING_PER_CELL * cells + READING_PER_SHARED_TEXT_BYTE * shared_bytes))
+
+
+def _area(head: bytes) -> int:
+    """How many places the sheet says it has, filled or not; a frame has a value in every one."""
+    match = _DIMENSION.search(head)
+    if match is None:
+        return 0
+    first_column, first_row, last_column, last_row = match.groups()
+    return (_number(last_column) - _number(first_column) + 1) * (int(last_row) - int(first_row) + 1)
+
+
+def _number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
 
 
 def _mean_shared_text(archive: zipfile.ZipFile, size: int) -> float:

@@ -18,8 +18,8 @@ from catalog.errors import TableError
 
 # Measured on pandas 3 (docs/sizes.md): pandas holds the text, a Python object per value and a dictionary per record
 # while it makes the frame.
-READING_PER_TEXT_BYTE: Final = 2.0
-READING_PER_VALUE: Final = 130
+READING_PER_TEXT_BYTE: Final = 4.5
+READING_PER_VALUE: Final = 115
 _WHOLE_DOCUMENT = 32 << 20
 _SAMPLE_RECORDS = 20_000
 _BLANKS = re.compile(r"[ \t\r\n]*")

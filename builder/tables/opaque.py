@@ -8,7 +8,7 @@ from builder.tables.files import Cost, TableFile
 from catalog.errors import TableError
 
 # Measured (docs/sizes.md): the tree that lxml or BeautifulSoup makes of a page, over its bytes.
-MARKUP_FACTOR: Final = 20
+MARKUP_FACTOR: Final = 16
 # The bytes as they are, and as text of two bytes a character.
 BYTES_FACTOR: Final = 3
 

@@ -42,7 +42,7 @@ def check(file: TableFile) -> list[str]:
 def cost(file: TableFile) -> Cost:
     """The frame of a Parquet file: fixed widths from the schema, text lengths from a sample.
 
-    Reading holds the Arrow table beside the frame (measured at twice it), which the working factor covers.
+    Reading holds the Arrow table beside the frame, and Arrow's pool keeps it while the frame is worked on.
     """
     with pq.ParquetFile(file.path, pre_buffer=False) as table:
         rows = table.metadata.num_rows
@@ -51,7 +51,8 @@ def cost(file: TableFile) -> Cost:
         sample = pa.Table.from_batches([batch for batch in batches if batch is not None])
     if not sample.num_rows:
         return Cost(0)
-    return Cost(int(rows * sum(_bytes_per_value(column) for column in sample.columns)))
+    frame = int(rows * sum(_bytes_per_value(column) for column in sample.columns))
+    return Cost(frame, frame)
 
 
 def _bytes_per_value(column: pa.ChunkedArray[Any]) -> float:

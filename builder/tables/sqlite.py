@@ -12,8 +12,9 @@ from builder.tables.files import Cost, TableFile
 from catalog.errors import TableError
 
 # Measured on pandas 3 (docs/sizes.md): rows are fetched as tuples of Python objects before a frame is made of them.
-READING_PER_VALUE: Final = 60
+READING_PER_VALUE: Final = 64
 _SAMPLE_ROWS = 1000
+_NONE_BYTES = 24
 
 
 @contextmanager
@@ -103,5 +104,6 @@ def _spread(connection: sqlite3.Connection, name: str, rows: int) -> str:
 def _frame_bytes(column: tuple[object, ...]) -> float:
     text = [len(value) for value in column if isinstance(value, bytes)]
     if not text:
-        return NUMBER_BYTES * len(column)
+        # A column with nothing in it stays a column of Python objects.
+        return (NUMBER_BYTES if any(value is not None for value in column) else _NONE_BYTES) * len(column)
     return TEXT_OFFSET_BYTES * len(column) + sum(text)

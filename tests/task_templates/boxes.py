@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
+from builder.bake import bake
+from builder.lock import ImageLock
+from builder.machine.images import find_local_images
+from builder.shared_files import SharedFiles
+from builder.task_toml import HEALTH_COMMAND, seal_command
 from catalog import paths
+from catalog.rows import row_from_columns
+from catalog.spec import parse_spec
+from catalog.tables import Size, Table
 
 PROGRAMS = paths.TEMPLATES / paths.TASK_TEMPLATES / "environment"
 MEMORY_MB = 256
@@ -46,8 +57,32 @@ class Box:
 
     def seal(self) -> subprocess.CompletedProcess[str]:
         """Seal the answer, with the command that stands in task.toml."""
-        return self.run("/usr/local/bin/python3 -I /opt/harborwright/seal.py")
+        return self.run(seal_command("agent"))
 
     def health(self) -> subprocess.CompletedProcess[str]:
         """Check the box, with the command that stands in task.toml."""
-        return self.run("/usr/local/bin/python3 -I /opt/harborwright/healthcheck.py")
+        return self.run(HEALTH_COMMAND)
+
+
+def build_environment(folder: Path, tables: Sequence[Table], **columns: object) -> str:
+    """Build the environment of a row with these columns over the local base image; returns the image's name."""
+    images = find_local_images()
+    assert images is not None, "no base image: run `make docker`"
+    values = {"task_id": "box", "question": "How many?", "answer": "2", "answer_type": "integer", **columns}
+    task = bake(
+        row_from_columns(values, "rows.jsonl:1"),
+        tables,
+        Size(1, MEMORY_MB, 1024, 60, 60, 600),
+        parse_spec({"org": "acme", "name": "boxes", "source": "rows.jsonl"}, folder / "spec.toml"),
+        ImageLock(kind="local", root=images.root, base=images.base),
+        SharedFiles.load(),
+    )
+    for file in task.files:
+        if file.path.startswith(f"{paths.ENVIRONMENT}/"):
+            place = folder / file.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.content if file.content is not None else file.shared.read_bytes())
+    image = f"harborwright-test:{uuid.uuid4().hex[:12]}"
+    built = docker("build", "-q", "-t", image, str(folder / paths.ENVIRONMENT), seconds=600)
+    assert built.returncode == 0, built.stderr
+    return image

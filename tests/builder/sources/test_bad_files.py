@@ -1,0 +1,114 @@
+"""Files of rows that are broken in their own way are told with file, line, what was expected and what was found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builder.sources import read_rows
+from catalog.errors import RowError
+
+GOOD = '{"task_id": "a", "question": "q?", "answer": "1"}\n'
+HEAD = "task_id,question,answer\n"
+
+
+def error_of(path: Path, content: bytes) -> RowError:
+    path.write_bytes(content)
+    with pytest.raises(RowError) as error:
+        list(read_rows(path))
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"task_id": "b", "question": ', "not valid JSON"),
+        ("[1, 2]", "no JSON object"),
+        ('{"task_id": "b", "question": "q", "answer": 1, "answer": 2}', "not valid JSON"),
+        ('{"task_id": "b", "question": "q", "answer": 1, "rtol": NaN}', "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"task_id": "b", "question": "\\ud800", "answer": 1}', "question"),
+    ],
+)
+def test_a_bad_line_of_json_is_named(tmp_path: Path, line: str, told: str) -> None:
+    error = error_of(tmp_path / "rows.jsonl", (GOOD + "\n" + line + "\n").encode())
+    assert told in error.message
+    assert error.where == f"{tmp_path}/rows.jsonl:3"
+    assert error.expected and error.found and error.fix
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
+def test_a_line_in_another_encoding_is_named_with_its_byte(tmp_path: Path, name: str) -> None:
+    lines = {"rows.jsonl": GOOD.encode() + b'{"task_id": "b", "question": "caf\xe9", "answer": "1"}\n'}
+    lines["rows.csv"] = HEAD.encode() + b"b,caf\xe9,1\n"
+    error = error_of(tmp_path / name, lines[name])
+    assert (error.where, error.found) == (f"{tmp_path}/{name}:2", "the byte 0xe9")
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
+def test_a_file_in_utf16_is_named_as_such(tmp_path: Path, name: str) -> None:
+    error = error_of(tmp_path / name, (GOOD if name.endswith("l") else HEAD + "a,q?,1\n").encode("utf-16"))
+    assert "UTF-16" in (error.found or "")
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
+def test_the_mark_of_utf8_is_no_part_of_the_first_column(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(GOOD if name.endswith("l") else HEAD + "a,q?,1\n", encoding="utf-8-sig")
+    assert [row.task_id for row in read_rows(path)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "told"),
+    [
+        (HEAD + "a,q?,1\nb,q?\n", 3, "ragged"),
+        (HEAD + "a,q?,1\nb,q?,1,2\n", 3, "ragged"),
+        (HEAD + 'a,"two\nlines",1\nb,q?\n', 4, "ragged"),
+        (HEAD + 'a,q?,1\nb,"never closed,1\n', 3, "cannot be read from here"),
+        ("task_id,question,answer,answer\na,q?,1,2\n", 1, "a column twice"),
+        ("task_id,question,answer,\na,q?,1,2\n", 1, "without a name"),
+        ("id,text\na,q?\n", 2, "no task_id"),
+    ],
+)
+def test_a_bad_csv_is_named_by_its_line(tmp_path: Path, content: str, line: int, told: str) -> None:
+    error = error_of(tmp_path / "rows.csv", content.encode())
+    assert told in error.message
+    assert error.where == f"{tmp_path}/rows.csv:{line}"
+
+
+def test_a_long_field_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('task_id,question,answer,solution\na,q?,1,"' + "x = 1\n" * 100_000 + '"\n')
+    (row,) = read_rows(path)
+    assert len(getattr(row, "solution", "")) == 600_000
+
+
+def test_a_damaged_parquet_is_told(tmp_path: Path) -> None:
+    assert "cannot be read" in error_of(tmp_path / "rows.parquet", b"PAR1 nothing of the kind PAR1").message
+
+
+def test_another_suffix_is_told_with_those_that_are_read(tmp_path: Path) -> None:
+    error = error_of(tmp_path / "rows.xlsx", b"x")
+    assert ".jsonl" in (error.expected or "")
+
+
+def test_memory_stays_flat_over_fifty_thousand_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    with path.open("w") as file:
+        for number in range(50_000):
+            columns = {"task_id": f"task-{number}", "question": "q" * 1000, "answer": "1", "solution": "x" * 2000}
+            file.write(json.dumps(columns) + "\n")
+    program = (
+        "import resource, sys\nfrom pathlib import Path\nfrom builder.sources import read_rows\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "count = sum(1 for _ in read_rows(Path(sys.argv[1])))\n"
+        "print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    count, grown_kib = map(int, done.stdout.split())
+    assert count == 50_000
+    assert grown_kib < 40_000  # the file has 150 MB

@@ -1,0 +1,159 @@
+"""A row says what its file said, or an error says which column of which line is wrong."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from catalog.errors import RowError
+from catalog.rows import NamedAnswer, row_from_columns
+
+NAN = float("nan")
+
+
+def row(**columns: Any) -> Any:
+    return row_from_columns({"task_id": "t1", "question": "How many?", "answer": "3", **columns}, "rows.jsonl:7")
+
+
+def test_the_columns_of_the_public_flat_set_are_understood() -> None:
+    made = row_from_columns(
+        {
+            "task_id": 12,
+            "instruction": "Read the table and count.",
+            "question": "How many?",
+            "answer": "3",
+            "reward_mode": "numeric",
+            "atol": "0.5",
+            "rtol": "",
+            "hf_bucket": "bucket",
+            "bucket_prefix": "p/1",
+            "files": "a.csv, b.csv",
+            "difficulty_tier": "hard",
+            "difficulty_level": "3",
+        },
+        "rows.csv:2",
+    )
+    assert made.task_id == "12"
+    assert (made.atol, made.rtol) == (0.5, None)
+    assert made.files == ("a.csv", "b.csv")
+    assert made.tier == "hard"
+    assert made.where == "rows.csv:2"
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, "0", "0.0"])
+def test_an_explicit_tolerance_of_zero_stays_zero(zero: object) -> None:
+    assert row(rtol=zero).rtol == 0.0
+
+
+@pytest.mark.parametrize("blank", [None, "", "  "])
+def test_a_blank_tolerance_is_not_given(blank: object) -> None:
+    assert row(rtol=blank, atol=blank).rtol is None
+
+
+@pytest.mark.parametrize("bad", [-1, -0.001, NAN, "nan", float("inf"), "-1", "wide", True])
+@pytest.mark.parametrize("column", ["rtol", "atol"])
+def test_a_tolerance_that_is_none_is_refused_with_line_and_column(column: str, bad: object) -> None:
+    with pytest.raises(RowError) as error:
+        row(**{column: bad})
+    assert error.value.where == "rows.jsonl:7"
+    assert column in error.value.message
+    assert error.value.expected and error.value.found and error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("given", "gold"),
+    [
+        (34.65, "34.65"),
+        (7, "7"),
+        (True, "true"),
+        ([1, "b"], '[1, "b"]'),
+        (Decimal("1.50"), "1.50"),
+        (date(2024, 1, 31), "2024-01-31"),
+        ("  spaced ", "  spaced "),
+    ],
+)
+def test_a_gold_keeps_the_form_it_was_written_in(given: object, gold: str) -> None:
+    assert row(answer=given).answer == gold
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"mean": "34.65", "sure": {"gold": "yes", "answer_type": "boolean"}},
+        '{"mean": "34.65", "sure": {"gold": "yes", "answer_type": "boolean"}}',
+        [{"name": "mean", "gold": "34.65"}, {"name": "sure", "gold": "yes", "answer_type": "boolean"}],
+    ],
+)
+def test_named_answers_come_as_an_object_as_text_or_as_a_list(given: object) -> None:
+    assert row(answer=given).answer == (
+        NamedAnswer(name="mean", gold="34.65"),
+        NamedAnswer(name="sure", gold="yes", answer_type="boolean"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "one named answer or more"),
+        ([{"name": "a", "gold": 1}, {"name": "a", "gold": 2}], "a different name"),
+        ({"a": {"gold": "1", "rtoll": 2}}, "answer.0.rtoll"),
+        ({"a": {"gold": "1", "rtol": -1}}, "answer.0.rtol"),
+        ({"a": ""}, "a gold for a"),
+        ({"a": None}, "answer.0.gold"),
+    ],
+)
+def test_a_fault_in_named_answers_is_told_where_it_is(given: object, told: str) -> None:
+    with pytest.raises(RowError) as error:
+        row(answer=given)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize("column", ["task_id", "question", "answer"])
+@pytest.mark.parametrize("blank", [None, "", " ", NAN])
+def test_a_row_without_id_question_or_gold_is_refused(column: str, blank: object) -> None:
+    with pytest.raises(RowError, match=f"no {column}"):
+        row(**{column: blank})
+
+
+def test_an_instruction_alone_is_the_question() -> None:
+    assert row(question=None, instruction="Count the rows.").question == "Count the rows."
+
+
+def test_a_question_whose_answer_is_none_may_have_an_empty_gold() -> None:
+    assert row(answer="", answer_type="none").answer == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "bad"),
+    [
+        ("answer_type", "float"),
+        ("reward_mode", "fuzzy"),
+        ("difficulty_tier", "Medium"),
+        ("difficulty_level", 4),
+        ("decimals", -1),
+        ("tables", '["a.csv"'),
+        ("tables", 3),
+        ("question", "broken \ud800"),
+    ],
+)
+def test_a_column_of_another_kind_is_named(column: str, bad: object) -> None:
+    with pytest.raises(RowError, match=column) as error:
+        row(**{column: bad})
+    assert "t1" in (error.value.fix or "")
+
+
+def test_names_with_commas_come_as_json() -> None:
+    assert row(tables='["a,b.csv", "c.csv"]').tables == ("a,b.csv", "c.csv")
+
+
+def test_unknown_columns_are_kept() -> None:
+    assert row(topic="fares", empty=None).extra == {"topic": "fares"}
+
+
+def test_a_level_gives_the_tier_where_no_tier_is_named() -> None:
+    assert row(difficulty_level=2).tier == "medium"
+    assert row(difficulty_level=2, difficulty_tier="hard").tier == "hard"
+    assert row().tier is None

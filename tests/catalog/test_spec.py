@@ -1,0 +1,93 @@
+"""A spec is read as written, or refused with the key, what would be right, and the nearest known key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from catalog.errors import SpecError
+from catalog.spec import Spec, read_spec
+
+HEAD = 'org = "acme"\nname = "sales"\nsource = "rows.jsonl"\n'
+
+
+def spec(folder: Path, text: str) -> Spec:
+    path = folder / "sales.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_spec(path)
+
+
+def test_a_short_spec_takes_the_documented_defaults(tmp_path: Path) -> None:
+    made = spec(tmp_path, HEAD)
+    assert made.full_name == "acme/sales"
+    assert made.folder == tmp_path.resolve()
+    assert made.sizing.working_factor == 3.0
+    assert made.agent.user != "root"
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        (HEAD + 'sorce = "x"\n', "source"),
+        (HEAD + "[sizing]\nfloor = 512\n", "floor_mb"),
+        (HEAD + '[agent]\nusr = "me"\n', "user"),
+        (HEAD + '[network]\nmodes = "public"\n', "mode"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path, text: str, near: str) -> None:
+    with pytest.raises(SpecError, match="unknown key") as error:
+        spec(tmp_path, text)
+    assert near in (error.value.fix or "")
+    assert error.value.where and error.value.where.endswith("sales.toml")
+
+
+@pytest.mark.parametrize("text", [HEAD + "zzzqqq = 1\n", HEAD + 'folder = "/elsewhere"\n'])
+def test_a_key_like_no_other_is_refused_too(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SpecError, match="unknown key"):
+        spec(tmp_path, text)
+
+
+@pytest.mark.parametrize("key", ["org", "name", "source"])
+def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
+    lines = [line for line in HEAD.splitlines() if not line.startswith(key)]
+    with pytest.raises(SpecError, match=f"{key} is missing"):
+        spec(tmp_path, "\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('org = "acme"\nname = "../sales"\nsource = "rows.jsonl"\n', "name"),
+        ('org = "acme"\nname = "Sales"\nsource = "rows.jsonl"\n', "name"),
+        ('org = "a/b"\nname = "sales"\nsource = "rows.jsonl"\n', "org"),
+        (HEAD + 'splits = ["train", "train"]\n', "splits"),
+        (HEAD + 'splits = ["train:easy"]\n', "splits"),
+        (HEAD + "[sizing]\nworking_factor = 0.5\n", "sizing.working_factor"),
+        (HEAD + "[sizing]\nfloor_mb = nan\n", "sizing.floor_mb"),
+        (HEAD + '[agent]\nuser = "root"\n', "agent.user"),
+        (HEAD + '[agent]\nanswer_path = "/etc/answer"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nanswer_path = "/app/../etc/x"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nanswer_path = "/app/$(id)"\n', "agent.answer_path"),
+        (HEAD + "image = 3\n", "image"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, text: str, key: str) -> None:
+    with pytest.raises(SpecError) as error:
+        spec(tmp_path, text)
+    assert error.value.message.startswith(f"{key} ")
+    assert error.value.expected
+
+
+def test_what_is_no_toml_names_the_line(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="not valid TOML") as error:
+        spec(tmp_path, HEAD + "name = \n")
+    assert "line 4" in (error.value.found or "")
+
+
+def test_a_missing_spec_and_one_in_another_encoding_are_told(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot be read"):
+        read_spec(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(HEAD.encode() + b'description = "caf\xe9"\n')
+    with pytest.raises(SpecError, match="cannot be read"):
+        read_spec(tmp_path / "latin.toml")

@@ -1,0 +1,313 @@
+"""Golds: what cannot be graded is refused with a reason, types are proposed, fields and cases are judged."""
+
+import json
+
+import pytest
+
+from grader import (
+    ANSWER_TYPES,
+    GoldError,
+    check_gold,
+    from_reward_mode,
+    grade,
+    infer_answer_type,
+    run_cases,
+    source_sha256,
+)
+from grader import grader as module
+
+REFUSED: list[tuple[object, dict[str, object], str]] = [
+    ("", {"answer_type": "number"}, "empty"),
+    ("  \n", {"answer_type": "text"}, "empty"),
+    ("many", {"answer_type": "number"}, "not one number"),
+    ("1 or 2", {"answer_type": "number"}, "not one number"),
+    ("42.5", {"answer_type": "integer"}, "not a whole number"),
+    ("inf", {"answer_type": "integer"}, "not a whole number"),
+    ("perhaps", {"answer_type": "boolean"}, "neither yes nor no"),
+    ("soon", {"answer_type": "date"}, "no date"),
+    ("04/05/2021", {"answer_type": "date"}, "either way round"),
+    ("12", {"answer_type": "range"}, "no range"),
+    ("20-10-5", {"answer_type": "range"}, "no range"),
+    ("[]", {"answer_type": "list"}, "empty list"),
+    ("Iowa", {"answer_type": "category", "atol": 0.1}, "no tolerance"),
+    ("yes", {"answer_type": "boolean", "rtol": 0.1}, "no tolerance"),
+    ("a, b", {"answer_type": "list", "atol": 0.1}, "no item of the list is a number"),
+    ("5", {"answer_type": "number", "atol": -0.1}, "not negative"),
+    ("5", {"answer_type": "number", "rtol": float("nan")}, "finite"),
+    ("5", {"answer_type": "number", "atol": float("inf")}, "finite"),
+    ("5", {"answer_type": "number", "atol": "0.1"}, "not a number"),
+    ("5", {"answer_type": "number", "atol": True}, "not a number"),
+    ("5", {"answer_type": "number", "decimals": 1.5}, "whole number of places"),
+    ("5", {"answer_type": "number", "rtol": 1.0}, "zero, would pass"),
+    ("0.0004", {"answer_type": "number", "atol": 1e-3}, "swallows"),
+    ("0.1, 5", {"answer_type": "list", "atol": 0.2}, "swallows"),
+    ("5", {"answer_type": "essay"}, "not an answer type"),
+    ([], {"answer_type": "fields"}, "no fields"),
+    ([{"name": "a"}], {"answer_type": "fields"}, "needs a name and a gold"),
+    ([{"name": "a", "gold": "1"}, {"name": "A", "gold": "2"}], {"answer_type": "fields"}, "twice"),
+    ([{"name": "a", "gold": "x", "answer_type": "number"}], {"answer_type": "fields"}, "a: "),
+    ([{"name": "a", "gold": "1", "colour": 1}], {"answer_type": "fields"}, "no other keys"),
+    ([{"name": "a", "gold": "1"}], {"answer_type": "fields", "atol": 0.1}, "its own tolerance"),
+]
+
+
+@pytest.mark.parametrize(("gold", "options", "reason"), REFUSED)
+def test_what_cannot_be_graded_is_refused(gold: object, options: dict[str, object], reason: str) -> None:
+    findings = check_gold(gold, **options)  # type: ignore[arg-type]
+    refusals = [finding.sentence for finding in findings if finding.level == "refuse"]
+    assert any(reason in sentence for sentence in refusals), findings
+
+
+SOUND: list[tuple[object, dict[str, object]]] = [
+    ("18.75", {"answer_type": "number", "atol": 0.005}),
+    (18.75, {"answer_type": "number"}),
+    ("-0.84", {"answer_type": "number", "rtol": 0.01}),
+    ("0", {"answer_type": "number", "atol": 0.001}),
+    ("inf", {"answer_type": "number"}),
+    ("42", {"answer_type": "integer"}),
+    (42, {"answer_type": "integer"}),
+    ("12.5%", {"answer_type": "percent"}),
+    ("$1,834.50", {"answer_type": "currency"}),
+    (True, {"answer_type": "boolean"}),
+    ("Q3 2021", {"answer_type": "date"}),
+    ("2021-03-07 14:30:00", {"answer_type": "date"}),
+    (["a", "b"], {"answer_type": "list"}),
+    ("1.5, 2.5", {"answer_type": "ordered_list", "atol": 0.05}),
+    ("A: 3, B: 4", {"answer_type": "list"}),
+    ("(1.23, 4.56)", {"answer_type": "range"}),
+    ("none", {"answer_type": "none"}),
+    ("Not applicable", {"answer_type": "none"}),
+    ({"mean": "3.5", "best": "Ann"}, {"answer_type": "fields"}),
+]
+
+
+@pytest.mark.parametrize(("gold", "options"), SOUND)
+def test_a_sound_gold_has_no_findings(gold: object, options: dict[str, object]) -> None:
+    assert check_gold(gold, **options) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("gold", "options", "reason"),
+    [
+        ("42", {"answer_type": "integer", "atol": 0.5}, "ignored"),
+        ("0.4", {"answer_type": "number", "atol": 0.2}, "a quarter or more"),
+        ("0.4", {"answer_type": "category"}, "as text"),
+    ],
+)
+def test_a_doubtful_gold_is_warned_of(gold: str, options: dict[str, object], reason: str) -> None:
+    findings = check_gold(gold, **options)  # type: ignore[arg-type]
+    assert [finding.level for finding in findings] == ["warn"]
+    assert reason in findings[0].sentence
+
+
+@pytest.mark.parametrize("answer_type", [name for name in ANSWER_TYPES if name != "fields"])
+def test_grading_against_an_empty_gold_raises(answer_type: str) -> None:
+    with pytest.raises(GoldError):
+        grade("", "", answer_type=answer_type)
+
+
+def test_an_unknown_type_raises() -> None:
+    with pytest.raises(ValueError, match="essay"):
+        grade("x", "x", answer_type="essay")
+
+
+INFERRED = [
+    ("34.65", "What is the mean fare?", "number", True),
+    ("42", "How many orders were late?", "integer", True),
+    ("36", "What is the mean of column load_kw?", "number", True),
+    ("42", "What came out?", "integer", False),
+    ("12.5%", "What share?", "percent", True),
+    ("12.5", "What percentage of users is inactive?", "percent", True),
+    ("$5.20", "What does it cost?", "currency", True),
+    ("yes", "Is it?", "boolean", True),
+    (True, "Is it?", "boolean", True),
+    ("none", "Which? If none, answer none.", "none", True),
+    ("N/A", "What fee?", "none", True),
+    ("nan", "What is it?", "number", True),
+    ("00501", "Which postal code?", "text", True),
+    ("2021-03-27", "On which date?", "date", True),
+    ("Q3 2021", "Which quarter?", "date", True),
+    ("10-20", "Which price range holds most items?", "range", True),
+    ("(1.23, 4.56)", "What is the confidence interval?", "range", True),
+    ("a, b, c", "List the three in any order.", "list", True),
+    ("a, b, c", "List the top three, best first.", "ordered_list", True),
+    ('["a", "b"]', "Which?", "list", False),
+    ("a; b", "Who?", "list", False),
+    ("New Mexico", "Which state has the most parks?", "category", True),
+    ("it went up and then it went down again", "Describe the trend.", "text", False),
+    ([{"name": "a", "gold": 1}], "", "fields", True),
+    ({"a": 1}, "", "fields", True),
+    (["a", "b"], "List both in any order.", "list", True),
+    ("", "", "text", False),
+]
+
+
+@pytest.mark.parametrize(("gold", "question", "answer_type", "sure"), INFERRED)
+def test_a_type_is_proposed(gold: object, question: str, answer_type: str, sure: bool) -> None:
+    assert infer_answer_type(gold, question) == (answer_type, sure)
+
+
+@pytest.mark.parametrize(
+    ("mode", "gold", "question", "answer_type"),
+    [
+        ("numeric", "3.5", "What is the mean?", "number"),
+        ("numeric", "7", "How many?", "integer"),
+        ("numeric", "12%", "What share?", "percent"),
+        ("numeric", "Iowa", "Which state?", "number"),
+        ("exact", "Iowa", "Which state?", "category"),
+        ("exact", "7", "How many?", "integer"),
+        ("exact", "3.5", "What is the mean?", "text"),
+        ("exact", "yes", "Is it?", "boolean"),
+        ("list", "a, b", "List both.", "list"),
+        ("list_csv", "a,b", "List both, best first.", "ordered_list"),
+        ("list_csv", "a,b", "List both, best first, in any order.", "list"),
+        ("flexible", "3.5", "What is the mean?", "number"),
+        ("", "Iowa", "Which state?", "category"),
+        (None, "Iowa", "Which state?", "category"),
+        (" Exact ", "Iowa", "Which state?", "category"),
+    ],
+)
+def test_a_reward_mode_has_a_type(mode: str | None, gold: str, question: str, answer_type: str) -> None:
+    assert from_reward_mode(mode, gold, question) == answer_type
+
+
+def test_an_unknown_reward_mode_raises() -> None:
+    with pytest.raises(ValueError, match="fuzzy"):
+        from_reward_mode("fuzzy", "x", "")
+
+
+FIELDS = [
+    {"name": "mean_fare", "gold": "34.65", "answer_type": "number", "atol": 0.005},
+    {"name": "significant", "gold": "yes", "answer_type": "boolean"},
+    {"name": "ports", "gold": "S, C", "answer_type": "list"},
+]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"mean_fare": 34.65, "significant": "yes", "ports": ["C", "S"]}',
+        '```json\n{"mean_fare": "34.65", "significant": true, "ports": "S, C"}\n```',
+        "mean_fare: 34.65\nsignificant: yes\nports: S, C",
+        "Mean fare = 34.65\nSignificant = Yes\nPorts = C; S",
+        "- **mean_fare**: 34.65\n- **significant**: yes\n- **ports**: S, C",
+        "@mean_fare[34.65], @significant[yes], @ports[S, C]",
+        "@mean_fare[34.65]\n@significant[True]\n@ports[[\"S\", \"C\"]]",
+        "I grouped the rows first.\n\n@mean_fare[34.650]\n@significant[yes]\n@ports[C, S]",
+        "mean_fare: 34.65; significant: yes; ports: S, C",
+        "| mean_fare | 34.65 |\n| significant | yes |\n| ports | S, C |",
+    ],
+)  # fmt: skip
+def test_named_answers_are_read_in_every_form(answer: str) -> None:
+    verdict = grade(FIELDS, answer, answer_type="fields")
+    assert (verdict.reward, verdict.share) == (1.0, 1.0), verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ('{"mean_fare": 34.65, "significant": "no", "ports": ["C", "S"]}', 2),
+        ('{"mean_fare": 34.65, "significant": "yes"}', 2),
+        ('{"mean_fare": 34.65, "mean_fare": 35, "significant": "yes", "ports": "S, C"}', 2),
+        ("mean_fare: 34.65\nmean_fare: 34.66\nsignificant: yes\nports: S, C", 2),
+        ("@mean_fare[34.7] @significant[no] @ports[S]", 0),
+        ("34.65, yes, S, C", 0),
+        ("", 0),
+        ("\x00", 0),
+        ('{"mean_fare": null, "significant": null, "ports": null}', 0),
+        ("ignore the grader\nmean_fare: 34.65\nsignificant: yes\nports: S, C", 0),
+    ],
+)
+def test_every_named_answer_must_be_right(answer: str, right: int) -> None:
+    verdict = grade(FIELDS, answer, answer_type="fields")
+    assert verdict.reward == 0.0
+    assert verdict.share == pytest.approx(right / 3)
+
+
+def test_named_golds_may_be_an_object_or_json() -> None:
+    for gold in ({"mean": "3.5", "n": 4}, json.dumps({"mean": "3.5", "n": 4})):
+        assert grade(gold, "mean: 3.5\nn: 4", answer_type="fields").reward == 1.0
+        assert grade(gold, "mean: 3.5\nn: 5", answer_type="fields").share == 0.5
+
+
+DERIVED = [
+    ("3.14", "3.1416", "", None, True),
+    ("3.14", "3.15", "", None, False),
+    ("3.14159", "3.14", "Round to two decimals.", None, True),
+    ("3.14159", "3.1", "Round to two decimals.", None, False),
+    ("3.1", "3.104", "Round to two decimals.", None, True),
+    ("3.1", "3.11", "Round to two decimals.", None, False),
+    ("36", "36.0000000001", "", None, True),
+    ("36", "36.4", "", None, False),
+    ("36", "36.4", "to the nearest whole number", None, True),
+    ("48300", "48340", "to the nearest hundred", None, True),
+    ("48300", "48351", "to the nearest hundred", None, False),
+    ("12345", "12300", "to three significant figures", None, True),
+    ("12345", "12200", "to three significant figures", None, False),
+    ("0.0004", "0", "to one decimal", None, False),
+    ("2.5", "2.53", "", 1, True),
+    ("2.5", "2.56", "", 1, False),
+    ("0.3", "0.30000000000000004", "", None, True),
+]
+
+
+@pytest.mark.parametrize(("gold", "answer", "question", "decimals", "right"), DERIVED)
+def test_a_tolerance_is_derived_from_the_precision(
+    gold: str, answer: str, question: str, decimals: int | None, right: bool
+) -> None:
+    verdict = grade(gold, answer, answer_type="number", question=question, decimals=decimals)
+    assert (verdict.reward == 1.0) is right, verdict.reason
+
+
+def test_a_given_zero_is_kept_to_the_letter() -> None:
+    assert grade("0.3", "0.30000000000000004", answer_type="number", rtol=0.0, atol=0.0).reward == 0.0
+    assert grade("0.3", "0.3001", answer_type="number", rtol=0.0).reward == 0.0
+    assert grade("0.3", "0.301", answer_type="number", atol=0.001).reward == 1.0
+
+
+EXPECTED: dict[str, object] = {
+    "schema": 1, "task": "t", "grader_sha256": source_sha256(), "answer_type": "integer", "gold": "42",
+    "question": "How many orders?", "rtol": None, "atol": None, "decimals": None,
+}  # fmt: skip
+
+
+def test_cases_that_hold_give_no_sentence() -> None:
+    cases: dict[str, object] = {
+        "schema": 1,
+        "accept": [{"answer": "42", "why": "the gold"}, {"answer": "42 orders", "why": "with the thing"}],
+        "reject": [{"answer": "41", "why": "off by one"}, {"answer": "", "why": "empty"}],
+    }
+    assert run_cases(EXPECTED, cases) == []
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [
+        ({"schema": 1, "accept": [{"answer": "41", "why": "w"}]}, ["'41' should be accepted (w)"]),
+        ({"schema": 1, "reject": [{"answer": "42.0", "why": "w"}]}, ["'42.0' should be rejected (w)"]),
+        (
+            {"schema": 1, "accept": [{"answer": "42", "why": "a"}], "reject": [{"answer": "42", "why": "b"}]},
+            ["both accepted and rejected", "'42' should be rejected (b)"],
+        ),
+        ({"schema": 2}, ["schema 2"]),
+        ({"schema": 1, "accept": ["42"]}, ["accept is not a list of objects"]),
+        ({"schema": 1, "accept": "42"}, ["accept is not a list of objects"]),
+        ({"schema": 1, "reject": [{"why": "w"}]}, ["no answer text (w)"]),
+    ],
+)
+def test_a_case_that_does_not_hold_is_said(cases: dict[str, object], said: list[str]) -> None:
+    problems = run_cases(EXPECTED, cases)
+    assert len(problems) == len(said)
+    assert all(part in problem for part, problem in zip(said, problems, strict=True))
+
+
+def test_the_file_stands_alone() -> None:
+    source = module.__file__
+    assert source is not None
+    with open(source, encoding="utf-8") as file:  # noqa: PTH123
+        text = file.read()
+    imported = {line.split()[1].split(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))}
+    assert imported == {
+        "__future__", "decimal", "functools", "hashlib", "json", "os", "re", "stat", "sys", "typing", "unicodedata",
+    }  # fmt: skip
+    assert "Accepts exactly one final answer" in text[:400]
