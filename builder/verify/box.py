@@ -70,7 +70,7 @@ class ProbeBox(DockerEnvironment):
         self._memory: memory.Memory | None = None
         self._state: tuple[BoxState, bool] = ("unknown", False)
         self._unfit = ""
-        self._engine_lost = False
+        self._engine_lost = self._started = False
 
     @property
     def seen(self) -> Seen:
@@ -123,6 +123,9 @@ class ProbeBox(DockerEnvironment):
             raise RuntimeError("the container engine does not answer")
         if self._run.hurry:
             raise RuntimeError("the run is being ended")
+        if command[0] == "down" and self._container is None and not self._started:
+            return ExecResult(return_code=0)  # no other trial ever had this name: nothing stale can be there
+        self._started = self._started or command[0] == "up"
         bounds = [seconds for seconds in (timeout_sec, LIMITS.get(command[0])) if seconds]
         bound = min(bounds) if bounds else None
         direct = plain_command(command, self._container, stdin=stdin_data is not None)

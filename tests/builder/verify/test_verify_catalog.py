@@ -174,12 +174,13 @@ def test_without_compose(small: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         verify(small)
 
 
-def boxes() -> dict[str, str]:
-    """Runs of verification with a living box: label by container."""
+def boxes(catalog: Path) -> list[str]:
+    """The labels of the living boxes of this catalog's tasks, whoever else is using the engine."""
     client = docker_sdk.APIClient(base_url=address(), version="auto")
     try:
         found = client.containers(filters={"label": [LABEL, "com.docker.compose.service=main"]})
-        return {item["Id"]: item["Labels"][LABEL] for item in found}
+        folder = "com.docker.compose.project.working_dir"
+        return [item["Labels"][LABEL] for item in found if item["Labels"].get(folder, "").startswith(str(catalog))]
     finally:
         client.close()
 
@@ -187,19 +188,7 @@ def boxes() -> dict[str, str]:
 def start(catalog: Path, **environment: str) -> subprocess.Popen[str]:
     """Start a verification as a background shell would: with SIGINT ignored."""
     return subprocess.Popen(
-        [
-            "sh",
-            "-c",
-            'trap "" INT; exec "$@"',
-            "sh",
-            str(PROGRAM),
-            "verify",
-            str(catalog),
-            "--sample",
-            "3",
-            "--jobs",
-            "2",
-        ],
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", PROGRAM, "verify", catalog, *QUICK_OPTIONS, "--jobs", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -207,13 +196,12 @@ def start(catalog: Path, **environment: str) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_box(before: set[str], child: subprocess.Popen[str]) -> str:
-    """The label of the first new run that has a box."""
+def wait_for_box(catalog: Path, child: subprocess.Popen[str]) -> str:
+    """The label of the run, once it has a box."""
     until = time.monotonic() + 240
     while time.monotonic() < until and child.poll() is None:
-        for container, label in boxes().items():
-            if container not in before:
-                return label
+        if found := boxes(catalog):
+            return found[0]
         time.sleep(0.05)
     raise AssertionError(f"no box came: {child.communicate()}")
 
@@ -221,9 +209,8 @@ def wait_for_box(before: set[str], child: subprocess.Popen[str]) -> str:
 @docker
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_by_a_signal_nothing_is_left_alive(lone: Path, number: signal.Signals) -> None:
-    before = set(boxes())
     with start(lone) as child:
-        run = wait_for_box(before, child)
+        run = wait_for_box(lone, child)
         child.send_signal(number)
         out, _ = child.communicate(timeout=120)
     assert child.returncode == 130, out
@@ -233,9 +220,8 @@ def test_stopped_by_a_signal_nothing_is_left_alive(lone: Path, number: signal.Si
 
 @docker
 def test_s44_what_a_killed_run_left_is_swept_by_its_label(lone: Path) -> None:
-    before = set(boxes())
     with start(lone) as child:
-        run = wait_for_box(before, child)
+        run = wait_for_box(lone, child)
         child.kill()
         child.wait()
     assert left_of(run).containers
@@ -275,9 +261,8 @@ def test_an_engine_that_goes_in_the_middle_stops_the_run_and_keeps_what_is_prove
     lone: Path, door: tuple[LoopThread, str]
 ) -> None:
     opened, place = door
-    before = set(boxes())
     with start(lone, DOCKER_HOST=place) as child:
-        run = wait_for_box(before, child)
+        run = wait_for_box(lone, child)
         opened.loop.call_soon_threadsafe(opened.door.cut)
         out, error = child.communicate(timeout=240)
     assert child.returncode == 2, out + error
