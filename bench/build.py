@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from bench.measure import Run, run
-from builder.commands import cache_folder
+from builder.commands.options import cache_folder
 from builder.demo import demo_rows, write_tables
 from catalog.rows import Row
 
