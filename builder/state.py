@@ -72,7 +72,8 @@ class BuildState:
     def read(cls, catalog: Path) -> BuildState:
         """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read."""
         try:
-            table = pq.read_table(catalog / paths.BUILD_STATE)
+            with pq.ParquetFile(catalog / paths.BUILD_STATE) as file:
+                table = file.read()
             if not table.schema.equals(_SCHEMA):
                 raise pa.ArrowInvalid("another schema")
         except (OSError, pa.ArrowException):
