@@ -263,8 +263,11 @@ def _judge(draft: _Draft, tried: list[_Attempt]) -> None:
     golds = {answer.name: answer.gold for answer in draft.answers}
     agreeing = [one for one in tried if all(_same(golds[name], value) for name, value in one.answers.items())]
     if not agreeing:
-        values = tried[0].answers.items()
-        told = [f"{name}: label {golds[name]}, recomputed {value}" for name, value in values]
+        told = [
+            f"{name}: label {golds[name]}, recomputed {value}"
+            for name, value in tried[0].answers.items()
+            if not _same(golds[name], value)
+        ]
         draft.reason = f"the label disagrees with its own table ({'; '.join(told)})"
         return
     best = agreeing[0]
