@@ -12,6 +12,7 @@ import typer
 from builder import show
 from builder.build import BuildReport, build
 from builder.check import CheckReport, check
+from builder.grade.commands import register_grade
 from builder.importers.commands import register as register_import
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.machine.commands import register as register_machine
@@ -172,3 +173,4 @@ def register(app: typer.Typer) -> None:
     register_import(app)
     register_machine(app)
     register_verify(app)
+    register_grade(app)

@@ -31,17 +31,17 @@ from collections import namedtuple
 from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 
-try:
-    from _sha2 import sha256  # the same digest as hashlib's, without the milliseconds that loading OpenSSL takes
-except ImportError:
-    from hashlib import sha256
-
 TYPE_CHECKING = False  # true to a type checker; `typing` itself costs every start some milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from hashlib import sha256
     from re import compile as pattern
     from typing import NamedTuple
 else:
+    try:
+        from _sha2 import sha256  # the same digest as hashlib's, without the milliseconds that loading OpenSSL takes
+    except ImportError:
+        from hashlib import sha256
 
     class _Fields(type):
         """Makes a named tuple of a class with annotated fields, as typing.NamedTuple does."""
@@ -51,7 +51,7 @@ else:
                 return super().__new__(cls, name, bases, body)
             fields = body["__annotations__"]
             defaults = [body[field] for field in fields if field in body]
-            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])  # noqa: PYI024
+            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
             made.__doc__ = body.get("__doc__")
             return made
 
@@ -1187,7 +1187,7 @@ class Reader:
     def _check_alternatives(self, chosen: set[int]) -> None:
         """Refuses a number of the question's that is offered beside the chosen one ("0, 1"), not to label it."""
         places = [at for at, _ in self.found]
-        for first, second in zip(places, places[1:]):
+        for first, second in zip(places, places[1:]):  # noqa: RUF007
             if (first in chosen) is (second in chosen):
                 continue
             other = second if first in chosen else first
