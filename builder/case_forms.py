@@ -13,7 +13,7 @@ from decimal import localcontext
 
 from builder.case_numbers import Case, Forms, Gold, decimal_of, dressed, number_forms, plain, range_forms, step_beyond
 from catalog.rows import AnswerType
-from grader.grader import read_items
+from grader.grader import read_items, same_point, same_text
 
 # Wide enough that no slip of a gold is rounded back onto it.
 _DIGITS = 700
@@ -57,12 +57,17 @@ def _text(gold: Gold) -> Forms:
         (f"anything but {text}", "excluded"),
         (f"{text}x", "a letter too many"),
     ]
-    if len(text) > 3 and text[-1].isalnum() and text[-2].isalnum():
+    if len(text) > 3 and text[-1].isalnum() and text[-2].isalnum() and not _passes_for(text, text[:-1], gold):
         reject.append((text[:-1], "a letter too few"))
     words = text.split()
-    if len(words) > 1 and words[0].lower() not in ("the", "a", "an"):
+    if len(words) > 1 and words[0].lower() not in ("the", "a", "an") and not _passes_for(text, words[0], gold):
         reject.append((words[0], "its first word alone"))
     return accept, reject
+
+
+def _passes_for(text: str, other: str, gold: Gold) -> bool:
+    """Whether a shorter text is the same one to the grader: "Jun" for June, "March" for a March of the year asked."""
+    return same_text(text, other) or same_point(text, other, gold.question)
 
 
 _OPPOSITE = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
@@ -190,10 +195,8 @@ def _list(gold: Gold) -> Forms:
         (f"```\n{_joined(items)}\n```", "a code fence"),
         (f"Answer: {_joined(items)}", "a label before it"),
     ]
-    # A dash before a digit could be a minus.
-    bullet = "-" if all(item[:1].isalpha() for item in items) else "*"
     if len(items) > 1:
-        accept += [("\n".join(items), "one on each line"), ("\n".join(f"{bullet} {item}" for item in items), "bullets")]
+        accept += [("\n".join(items), "one on each line"), ("\n".join(f"- {item}" for item in items), "bullets")]
     if not any(";" in item for item in items):
         accept.append(("; ".join(items), "semicolons"))
     if not ordered and len(items) > 1:

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 
 from catalog.rows import AnswerType
-from grader.grader import Tolerance, tolerance_of
+from grader.grader import (
+    UNITS,
+    GoldError,
+    Tolerance,
+    question_of,
+    read_decimal,
+    takes_percent_sign,
+    tolerance_of,
+)
 
 Case = tuple[str, str]
 Forms = tuple[list[Case], list[Case]]
 
-_RATE = re.compile(r"percent|%|\b(share|proportion|fraction|rate|ratio|probability|portion)\b", re.IGNORECASE)
-# Percentage points are a difference of rates, and no percentage.
-_PERCENT = re.compile(r"\bpercent(?:age)?\b(?! points?)", re.IGNORECASE)
-_DOLLARS = re.compile(r"\$|\bdollars?\b|\bUSD\b", re.IGNORECASE)
+_NUMERAL = re.compile(r"([-+]?)(\d[\d.,]*|\.\d+)((?:[eE][-+]?\d+)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,14 @@ def dressed(text: str) -> list[Case]:
 
 def decimal_of(text: str) -> Decimal | None:
     """The number that a gold states, without its currency sign, percent sign or thousands separators."""
-    bare = text.strip().lstrip("$€£").rstrip("%").strip().replace(",", "")
+    match = _NUMERAL.fullmatch(text.strip().lstrip("$€£").rstrip("%").strip())
+    digits = read_decimal(match[2]) if match else None
+    if match is None or digits is None:
+        return None
     try:
-        value = Decimal(bare)
+        return Decimal(f"{match[1]}{digits}{match[3]}")
     except InvalidOperation:
         return None
-    return value if value.is_finite() else None
 
 
 def plain(value: Decimal) -> str:
@@ -82,7 +89,7 @@ def number_forms(gold: Gold) -> Forms:
     if value is None:
         return dressed(gold.text), [(f"{gold.text} or 0", "two candidates")]
     step = step_beyond(value, gold)
-    rate = gold.answer_type == "percent" or _RATE.search(gold.question) is not None
+    asked = question_of(gold.question, gold.text, gold.answer_type)
     accept = [*dressed(gold.text), (f"The answer is {gold.text}.", "a short sentence")]
     bare = plain(value)
     if "." in bare:
@@ -91,9 +98,9 @@ def number_forms(gold: Gold) -> Forms:
         accept.append((bare + ".0", "a zero behind the point"))
     if abs(value) >= 1000 and bare == gold.text:
         accept.append((f"{value:,f}", "thousands separators"))
-    if gold.answer_type == "currency" and _DOLLARS.search(gold.question) and bare == gold.text and value >= 0:
+    if gold.answer_type == "currency" and asked.units & UNITS["$"] and bare == gold.text and value >= 0:
         accept.append((f"${bare}", "the currency's sign"))
-    if _PERCENT.search(gold.question) and bare == gold.text and abs(value) > 1:
+    if bare == gold.text and abs(value) > 1 and _takes_percent_sign(gold):
         accept.append((f"{bare}%", "the percent sign"))
     reject: list[Case] = [
         (plain(value + step), "one step too high"),
@@ -104,10 +111,17 @@ def number_forms(gold: Gold) -> Forms:
     ]
     if value:
         reject += [(plain(-value), "the sign is wrong"), (plain(value * 10), "ten times too high")]
-        if not rate:
+        if not asked.rate:
             reject += [(plain(value * 100), "a percent slip"), (plain(value / 100), "a percent slip")]
     reject += _rounded_too_far(value, step)
     return accept, [case for case in reject if _differs(case[0], value, step)]
+
+
+def _takes_percent_sign(gold: Gold) -> bool:
+    try:
+        return takes_percent_sign(gold.text, gold.question, gold.answer_type)
+    except GoldError:
+        return False
 
 
 def _rounded_too_far(value: Decimal, step: Decimal) -> list[Case]:

@@ -21,21 +21,42 @@ the table of types, golds, cases, the program.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import stat
 import sys
 import unicodedata
+from collections import namedtuple
 from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False  # true to a type checker; `typing` itself costs every start some milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from hashlib import sha256
     from re import compile as pattern
+    from typing import NamedTuple
 else:
+    try:
+        from _sha2 import sha256  # the same digest as hashlib's, without the milliseconds that loading OpenSSL takes
+    except ImportError:
+        from hashlib import sha256
+
+    class _Fields(type):
+        """Makes a named tuple of a class with annotated fields, as typing.NamedTuple does."""
+
+        def __new__(cls, name, bases, body):
+            if not bases:
+                return super().__new__(cls, name, bases, body)
+            fields = body["__annotations__"]
+            defaults = [body[field] for field in fields if field in body]
+            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
+            made.__doc__ = body.get("__doc__")
+            return made
+
+    class NamedTuple(metaclass=_Fields):
+        """The base of a named tuple."""
 
     class pattern:  # noqa: N801 - stands for re.compile
         """A regular expression that is compiled when it is first used: one answer needs few of them."""
@@ -157,6 +178,10 @@ NEGATIONS = frozenset(
     without except excluding but or either instead rather unlike versus vs than non anything everything maybe
     perhaps probably possibly might""".split()
 )
+# These offer a second value or take the first one back; no question explains them away.
+ALTERNATIVES = frozenset("or either maybe perhaps possibly probably alternatively otherwise vs versus".split())
+SEPARATING = frozenset({",", ";", "/", "|", "&", "and", "or", "+"})
+PREPOSITIONS = frozenset("in of for at on by with from during among amongst within over under above below per".split())
 NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
 LINKS = frozenset("it's is was are were be in by on at called named : =".split())
@@ -414,9 +439,10 @@ STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
 MARK = pattern(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
-    r"(?:is\s*:|is\b|are\b|was\b|[:=]|-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
+    r"(?:is\s*:|is\b|are\b|was\b|[:=]|(?<!\n)-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
     re.IGNORECASE,
 )
 SENTENCE_END = pattern(r"[.!?](?:\*\*|__)?\s+")
@@ -451,7 +477,7 @@ def _peel_once(text: str) -> str:
         inner = text[len(mark) : -len(mark)]
         if len(text) > 2 * len(mark) and text == mark + inner + mark and mark not in inner:
             return inner
-    return LEADING_MARK.sub("", text)
+    return text if BULLETS.search(text) else LEADING_MARK.sub("", text)
 
 
 def peel(text: str) -> str:
@@ -622,10 +648,16 @@ class Question:
 
     def explains(self, word: str) -> bool:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
+        if word in ALTERNATIVES:
+            return False
         if word in FRAME or word in self.raw_words:
             return True
         parts = [part for part in word.split("_") if part]
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
+
+    def says(self, *words: str) -> bool:
+        """Whether the question has these words and numbers side by side."""
+        return f" {' '.join(words)} " in f" {' '.join(_tokens_of(self.text))} "
 
     def asked_for(self) -> tuple[set[str], list[list[str]]]:
         """The nouns after "which" or "what" (postal, code), and what may follow them (has the most orders)."""
@@ -858,6 +890,8 @@ def _join_fractions(tokens: list[Token]) -> list[Token]:
             value = _divide(token.value, after[1].value)
             if value is None:
                 raise Wrong("The fraction divides by zero.")
+            if value == token.value:
+                raise Wrong("Two numbers with a stroke between them are two values, not one.")
             token = Token("num", token.text + "/" + after[1].text, token.start, after[1].end, value)
             position += 2
         previous = joined[-1] if joined else None
@@ -1118,6 +1152,8 @@ class Reader:
 
     def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
         key = _unit_key(source)
+        if key in ALTERNATIVES or (key in CUES_BEFORE | CUES_AFTER | NEGATIONS and not units_of(key)):
+            return frozenset(), 0
         if source in CASED_UNITS and source not in self.ctx.text:
             return frozenset({CASED_UNITS[source]}), 1
         if key in self.ctx.literals and key not in FRAME:
@@ -1136,6 +1172,7 @@ class Reader:
             (at, item) for at, item in self.found if not (abs(item.value) in self.ctx.numbers and not item.percent)
         ]
         chosen = candidates or self.found
+        self._check_alternatives({at for at, _ in chosen})
         if not chosen:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
@@ -1146,6 +1183,33 @@ class Reader:
         quantity = chosen[0][1]
         agree_on_unit(quantity, self.ctx)
         return quantity
+
+    def _check_alternatives(self, chosen: set[int]) -> None:
+        """Refuses a number of the question's that is offered beside the chosen one ("0, 1"), not to label it."""
+        places = [at for at, _ in self.found]
+        for first, second in zip(places, places[1:]):  # noqa: RUF007
+            if (first in chosen) is (second in chosen):
+                continue
+            other = second if first in chosen else first
+            separated = self._word(second - 1) in SEPARATING or (first + 1 == second and first in chosen)
+            enclosed = self._word(second - 1) == "("
+            if first in chosen and (separated or enclosed) and not self._is_year(other, first):
+                raise Wrong("The answer offers a second number beside the first.")
+            gap = {self._word(at) for at in range(first + 1, second) if at not in self.used}
+            if second in chosen and gap <= SEPARATING and not self._is_label(first, places):
+                raise Wrong("The answer offers a second number beside the first.")
+
+    def _is_year(self, at: int, chosen: int) -> bool:
+        year = re.compile(r"[12]\d{3}\Z")
+        return bool(year.match(self.tokens[at].text)) and not year.match(self.tokens[chosen].text)
+
+    def _is_label(self, at: int, places: list[int]) -> bool:
+        """Whether a number of the question's names what the next one counts: "in 2019, 42", "top 5: 42"."""
+        before = at - 1
+        while before >= 0 and (before in places or self._word(before) in SEPARATING):
+            before -= 1
+        word = self._word(before)
+        return word in PREPOSITIONS or (word.isalpha() and self.ctx.says(word, self._word(before + 1)))
 
     def _restates(self, first: int, second: int) -> bool:
         """Whether the second number is the first in another form: `5/8 = 0.625`, `12.5% (0.125)`."""
@@ -1198,8 +1262,15 @@ class Reader:
                 raise Wrong("The answer calls or indexes something, it does not state a number.")
             if token.kind == "sym" and word == "(" and position and self._call(position):
                 raise Wrong("The answer is code, not a number.")
-            if token.kind == "word" and not self.ctx.explains(word) and not self._spells_the_number(position):
+            if token.kind == "word" and not self._explained(position) and not self._spells_the_number(position):
                 raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
+
+    def _explained(self, position: int) -> bool:
+        """Whether the question explains a word; "or" only where it stands there as here ("5 or more stars")."""
+        word = self._word(position)
+        if word not in ALTERNATIVES:
+            return self.ctx.explains(word)
+        return self.ctx.says(self._word(position - 1), word, self._word(position + 1))
 
     def _spells_the_number(self, position: int) -> bool:
         """Whether a word belongs to "(forty-two)" behind a 42."""
@@ -1475,6 +1546,13 @@ def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]
     return [found.value] if PERCENT_DEMANDED.search(ctx.folded) else [found.value, found.value * 100]
 
 
+def takes_percent_sign(gold: str, question: str, answer_type: str) -> bool:
+    """Whether an answer may put a percent sign behind the gold's own digits. Raises GoldError."""
+    ctx = question_of(question, gold, answer_type)
+    target = _gold_quantity(gold, ctx)
+    return _compares_rates(target, ctx) and not _gold_is_fraction(target, ctx)
+
+
 def _plain(value: Decimal) -> str:
     text = f"{value.normalize(Context(prec=20)):f}" if abs(value.adjusted()) < 15 else f"{value:.6E}"
     return text if text != "-0" else "0"
@@ -1631,6 +1709,14 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
         raise Wrong("What stands behind the text makes it another text.")
 
 
+def same_point(gold: str, answer: str, question: str = "") -> bool:
+    """Whether two texts name one point of the calendar ("June", "Jun"), so that the second passes for the first."""
+    try:
+        return bool(_calendar(clean(gold), clean(answer), question_of(question, gold, "text")))
+    except Wrong:
+        return False
+
+
 def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Truth by a closed list of words; a reason may follow if it does not say the opposite."""
     wanted = _truth(fold(gold))
@@ -1692,7 +1778,7 @@ def _absence(text: str, ctx: Question) -> str | None:
     if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
         return None
     rest = [word for word in words if word[0].isalnum()]
-    if rest == ["no"]:
+    if rest == ["no"] or (len(words) > 2 and words[1] == "," and not set(rest[1:]) & (ABSENCE_WORDS | VERBS)):
         return None
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
@@ -2013,6 +2099,8 @@ def _without_unit(after: str, ctx: Question) -> str:
 
 
 def _check_range_rest(before: str, after: str, ctx: Question) -> None:
+    if re.match(r"[\s)\]]*(?:[,;/|&(]|and\b)\s*[-+$€£]?\d", after):
+        raise Wrong("The answer states more than two ends.")
     for number in re.findall(r"\d[\d.,]*", before + " " + after):
         if read_decimal(number.rstrip(".,")) not in ctx.numbers:
             raise Wrong("The answer states more than two ends.")
@@ -2065,7 +2153,7 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
         return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
     return [
         _bare(item)
-        for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[*•]\s", text) else text, like))
+        for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[-*•]\s", text) else text, like))
     ]
 
 
@@ -2242,6 +2330,11 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
 
 def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     """Without a lead such as "The two sizes are" or "Sizes:" in front of the items."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) > 1 and not BULLET.match(lines[0]) and all(BULLET.match(line) for line in lines[1:]):
+        heading = WORD.findall(lines[0].casefold())
+        if heading and all(ctx.explains(word) and word not in NEGATIONS for word in heading):
+            return "\n".join(lines[1:])
     match = re.match(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", text, re.IGNORECASE)
     if not match or (
         match[0].rstrip().endswith(":")
@@ -2548,19 +2641,35 @@ def grade(
     """
     if answer_type not in ANSWER_TYPES:
         raise ValueError(f"{answer_type!r} is not one of the answer types {', '.join(ANSWER_TYPES)}")
-    text = "" if answer_type == "fields" else gold_text(gold)
-    if answer_type != "fields" and not text.strip():
-        raise GoldError("The gold is empty.")
+    text = "" if answer_type == "fields" else _clean_gold(gold)
     ctx = question_of(question, text, answer_type)
     try:
         cleaned = clean(answer)
         if answer_type == "fields":
             undress(cleaned, question_of(question, "", answer_type))
             return grade_fields(gold, cleaned, question)
+        if answer_type in ("text", "category") and same_letters(text, cleaned):
+            return Grade(1.0, answer_type, "The texts are the same, letter by letter.")
         reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
         return Grade(0.0, answer_type, str(problem), 0.0 if answer_type == "fields" else None)
     return Grade(1.0, answer_type, reason)
+
+
+def _clean_gold(gold: object) -> str:
+    """The gold as text, cleaned as an answer is. Raises GoldError where it is empty or no answer could hold it."""
+    try:
+        text = clean(gold_text(gold))
+    except Wrong as problem:
+        raise GoldError(str(problem).replace("The answer", "The gold")) from None
+    if not text.strip():
+        raise GoldError("The gold is empty.")
+    return text
+
+
+def same_letters(gold: str, answer: str) -> bool:
+    """Whether two clean texts are one but for case: then nothing in them needs to be understood."""
+    return unicodedata.normalize("NFC", gold.casefold()) == unicodedata.normalize("NFC", answer.casefold())
 
 
 def _show(text: str) -> str:
@@ -2869,7 +2978,7 @@ class Sentinel(NamedTuple):
 def source_sha256() -> str:
     """The sha256 of this file as it is on disk, in hexadecimal."""
     with open(__file__, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+        return sha256(file.read()).hexdigest()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -3031,7 +3140,7 @@ def _sealed_answer(path: str, sentinel: Sentinel) -> bytes:
         content = _read_bytes(path, MAX_ANSWER)
     except OSError as problem:
         raise Fault("artifact-lost", f"the sealed answer cannot be read: {problem}") from None
-    if len(content) != sentinel.size or hashlib.sha256(content).hexdigest() != sentinel.sha256:
+    if len(content) != sentinel.size or sha256(content).hexdigest() != sentinel.sha256:
         raise Fault("artifact-lost", "the answer file is not the one that was sealed")
     return content
 

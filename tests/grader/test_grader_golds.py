@@ -308,6 +308,6 @@ def test_the_file_stands_alone() -> None:
         text = file.read()
     imported = {line.split()[1].split(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))}
     assert imported == {
-        "__future__", "decimal", "functools", "hashlib", "json", "os", "re", "stat", "sys", "typing", "unicodedata",
+        "__future__", "collections", "decimal", "functools", "json", "os", "re", "stat", "sys", "unicodedata",
     }  # fmt: skip
     assert "Accepts exactly one final answer" in text[:400]

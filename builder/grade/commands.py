@@ -1,0 +1,94 @@
+"""The commands ``grade`` and ``regrade``: text or JSON out. Exit 0 clean, 1 something to see, 2 could not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from builder import show
+from builder.grade.regrade import RegradeReport, regrade
+from builder.grade.run import GradeReport, grade_catalog
+
+CLEAN, FINDINGS = 0, 1
+_SHOWN = 20  # tasks that fit a screen
+_PER_TASK = 3
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def grade_command(
+    catalog: Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Run every task's own unit tests under the grader it ships."""
+    with show.progress("grading", None, quiet=json) as bar:
+        report = grade_catalog(
+            catalog, jobs=jobs, progress=lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
+        )
+    if json:
+        show.as_json(report.as_dict())
+    else:
+        _print_grades(report, catalog)
+    raise typer.Exit(FINDINGS if report.failed else CLEAN)
+
+
+def _print_grades(report: GradeReport, catalog: Path) -> None:
+    for task in report.failed[:_SHOWN]:
+        show.console.print(f"[red]{task.path}[/]: {len(task.problems)} of {task.cases} cases do not hold")
+        for problem in task.problems[:_PER_TASK]:
+            show.console.print(f"  {problem}", markup=False)
+    if len(report.failed) > _SHOWN:
+        show.console.print(f"  ... and {len(report.failed) - _SHOWN} more tasks (--json lists all)")
+    colour = "red" if report.failed else "green"
+    show.console.print(
+        f"[{colour}]{report.cases:,} cases of {report.tasks:,} tasks[/] in {catalog}: "
+        f"{len(report.failed)} tasks fail ({report.seconds:.1f} s)"
+    )
+
+
+def regrade_command(
+    sources: Annotated[list[Path], typer.Argument(help="JSON lines of stored answers, or folders of Harbor jobs.")],
+    catalog: Annotated[Path, typer.Option(help="The catalog their tasks come from.")],
+    json: JsonOption = False,
+) -> None:
+    """Show which rewards of past rollouts the present grader changes, by task; nothing is written."""
+    report = regrade(sources, catalog)
+    if json:
+        show.as_json(report.as_dict())
+    else:
+        _print_changes(report)
+    raise typer.Exit(FINDINGS if report.changes or report.unknown or report.ungradable else CLEAN)
+
+
+def _print_changes(report: RegradeReport) -> None:
+    grouped = report.by_task()
+    for task, changes in list(grouped.items())[:_SHOWN]:
+        up = sum(change.new > (change.old or 0.0) for change in changes)
+        show.console.print(f"[bold]{task}[/]: {up} up, {len(changes) - up} down")
+        for change in changes[:_PER_TASK]:
+            line = f"  {change.old:g} -> {change.new:g} {change.answer!a}: {change.reason} ({change.where})"
+            show.console.print(line, markup=False)
+    if len(grouped) > _SHOWN:
+        show.console.print(f"  ... and {len(grouped) - _SHOWN} more tasks (--json lists all)")
+    for task, reason in list(report.ungradable.items())[:_SHOWN]:
+        show.console.print(f"{task}: its gold cannot be graded: {reason}", markup=False)
+    if report.unknown:
+        total, few = sum(report.unknown.values()), ", ".join(list(report.unknown)[:_PER_TASK])
+        show.console.print(f"[yellow]{total} answers to tasks that the catalog does not hold[/]: {few}")
+    show.console.print(
+        f"{report.answers:,} answers under grader {report.grader_version}: {report.unchanged:,} unchanged, "
+        f"{len(report.changes):,} changed in {len(grouped):,} tasks, {report.no_verdict:,} without a verdict then"
+    )
+
+
+def register_grade(app: typer.Typer) -> None:
+    """Add ``grade`` to the program."""
+    app.command("grade")(grade_command)
+
+
+def register_regrade(app: typer.Typer) -> None:
+    """Add ``regrade`` to the program."""
+    app.command("regrade")(regrade_command)
