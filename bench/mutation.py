@@ -3,11 +3,11 @@
     python bench/mutation.py [--sample 200] [--seed 1] [--jobs 2] [--survivors FILE]
 
 A mutant is `grader/grader.py` with one change: a comparison turned, a number moved, `and` for `or`, a `not` taken away,
-a condition fixed, a returned truth value flipped, a word or pattern of a table damaged. Docstrings, annotations, and the
+a condition left out, a truth value flipped, a refusal not raised, nothing returned. Docstrings, annotations and the
 sentences that a verdict gives as its reason are left alone. Each mutant is run in a forked process of its own, in place
-of the real grader, under those tests of tests/grader that need no random input (the labelled cases first); a mutant that
-fails one, ends its process or does not end is dead. The sample is random, and the same for the same seed. At least 90 %
-have to die; the status is 1 where fewer do. Linux and macOS.
+of the real grader, under those tests of tests/grader that need no random input, the labelled cases first; a mutant
+that fails one, ends its process or does not end is dead. The sample is random, and the same for the same seed. At least
+90 % have to die; the status is 1 where fewer do. Linux and macOS.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import hypothesis  # noqa: F401 - imported before the forks, as every child need
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[0] = str(ROOT)  # not bench/, where another grader.py lies
 SOURCE = ROOT / "grader" / "grader.py"
 TESTS = ROOT / "tests" / "grader"
 NOT_HERE = {"test_grader_properties.py", "test_grader_bounds.py"}  # random input, and measured time

@@ -154,14 +154,17 @@ FRAME = frozenset(
 # Verbs whose past no ending gives away: a sentence may use one where the question uses another of its row.
 IRREGULAR = [
     frozenset(row.split())
-    for row in """begin began begun|break broke broken|bring brought|build built|buy bought|catch caught|choose chose
-    chosen|come came|cost costs|deal dealt|do did done|draw drew drawn|drive drove driven|earn earned|fall fell fallen|
-    feed fed|feel felt|find found|fly flew flown|get got gotten|give gave given|go went gone|grow grew grown|have has had|
-    hear heard|hold held|keep kept|know knew known|lead led|leave left|lend lent|lie lay lain|lose lost|make made|mean
-    meant|meet met|pay paid|read reads|ride rode ridden|rise rose risen|run ran|say said|see saw seen|seek sought|sell
-    sold|send sent|show shown showed|shoot shot|sink sank sunk|sit sat|sleep slept|speak spoke spoken|spend spent|stand
-    stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|think thought|throw threw thrown|wear
-    wore worn|weigh weight weighs|win won|write wrote written""".split("|")
+    for row in """
+    begin began begun|break broke broken|bring brought|build built|buy bought|catch caught|choose chose
+    chosen|come came|cost costs|deal dealt|do did done|draw drew drawn|drive drove driven|earn earned|fall fell
+    fallen| feed fed|feel felt|find found|fly flew flown|get got gotten|give gave given|go went gone|grow grew
+    grown|have has had| hear heard|hold held|keep kept|know knew known|lead led|leave left|lend lent|lie lay
+    lain|lose lost|make made|mean meant|meet met|pay paid|read reads|ride rode ridden|rise rose risen|run
+    ran|say said|see saw seen|seek sought|sell sold|send sent|show shown showed|shoot shot|sink sank sunk|sit
+    sat|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole stolen|swim swam swum|take took
+    taken|teach taught|tell told|think thought|throw threw thrown|wear wore worn|weigh weight weighs|win
+    won|write wrote written
+    """.split("|")
 ]
 # What a rate is called, and the time it is counted by.
 PERIOD_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
