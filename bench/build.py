@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from bench.measure import Run, run
-from builder.commands import cache_folder
+from builder.commands.options import cache_folder
 from builder.demo import demo_rows, write_tables
 from catalog.rows import Row
 
@@ -49,7 +49,7 @@ def measure(place: Path, count: int) -> dict[str, object]:
     if report["tasks"] != count or report["set_aside"]:
         raise RuntimeError(f"{report['tasks']} of {count} tasks were built: {report['set_aside'][:3]}")
     copied = run(["cp", "-r", str(out), str(copy)])
-    moment = max(path.lstat().st_ctime_ns for path in out.rglob("*"))
+    moment = max(path.lstat().st_ctime_ns for path in [out, *out.rglob("*")])
     again = run(build_command(rows, tables, out))
     checked = run([PROGRAM, "check", str(out), "--json"], allowed=(0, 1))
     figures = _figures(count, cold, copied, again, checked)

@@ -64,6 +64,14 @@ class BuildReport:
         self.tiers[entry.tier or "none"] += 1
         self.answer_types[entry.answer_type] += 1
 
+    def count_all(self, state: BuildState) -> None:
+        """Count every task of a catalog that did not change, column by column."""
+        self.tasks = len(state)
+        self.splits = state.counts("split")
+        self.tiers = state.counts("tier")
+        self.answer_types = state.counts("answer_type")
+        self.findings += state.all_doubts()
+
     def as_dict(self) -> dict[str, object]:
         """The report for ``--json``."""
         return {
@@ -112,10 +120,7 @@ def build(
     first = next(rest, None)
     if first is None and _nothing_to_do(out, same, state):
         report.set_aside = _set_aside(same)
-        for step in same:
-            if isinstance(step, Kept):
-                report.count(state.entry(step.name))
-                report.findings += state.doubts(step.name)
+        report.count_all(state)
     else:
         remaining = itertools.chain(same, [] if first is None else [first], rest)
         with building(out) as folder:
@@ -137,7 +142,7 @@ def _decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: B
         reason = state.refused(name, mark)
         if reason is not None:
             yield Refused(SetAside(item.row.task_id, item.row.where, reason), mark)
-        elif path is not None and (out / path / paths.TASK_TOML).is_file():
+        elif path is not None and os.path.isfile(f"{out}/{path}/{paths.TASK_TOML}"):  # noqa: PTH113 - once a task: speed
             yield Kept(name, path, mark)
         else:
             yield Changed(item, mark)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from catalog import paths
@@ -72,7 +74,8 @@ class BuildState:
     def read(cls, catalog: Path) -> BuildState:
         """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read."""
         try:
-            table = pq.read_table(catalog / paths.BUILD_STATE)
+            with pq.ParquetFile(catalog / paths.BUILD_STATE) as file:
+                table = file.read()
             if not table.schema.equals(_SCHEMA):
                 raise pa.ArrowInvalid("another schema")
         except (OSError, pa.ArrowException):
@@ -98,8 +101,16 @@ class BuildState:
 
     def doubts(self, name: str) -> list[Finding]:
         """What was doubtful about the row of a task of the last build: said again as long as it stands."""
-        kept = self._table["doubts"][self._tasks[name][2]].as_py()
-        return [Finding(**values) for values in json.loads(kept)] if kept else []
+        return _findings(self._table["doubts"][self._tasks[name][2]].as_py())
+
+    def all_doubts(self) -> list[Finding]:
+        """What was doubtful about any row of the last build."""
+        return [finding for kept in self._table["doubts"].drop_null().to_pylist() for finding in _findings(kept)]
+
+    def counts(self, column: str) -> Counter[str]:
+        """How many tasks of the last build have each value of a column of the index; none is counted as "none"."""
+        tasks = self._table.filter(pc.is_null(self._table["refused"]))
+        return Counter(value or "none" for value in tasks[column].to_pylist())
 
     def refused(self, name: str, fingerprint: bytes) -> str | None:
         """Why the last build refused this row, made of the very same things; None where it did not."""
@@ -109,6 +120,10 @@ class BuildState:
     def names(self) -> Iterator[str]:
         """The tasks of the last build, in its order."""
         yield from self._tasks
+
+
+def _findings(kept: str | None) -> list[Finding]:
+    return [Finding(**values) for values in json.loads(kept)] if kept else []
 
 
 class StateWriter:

@@ -480,6 +480,8 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
+    if text[:1].isalnum():
+        return text  # every dressing around the whole begins with a mark
     if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
         language, newline, body = text[3:-3].partition("\n")
         return body if newline and LANGUAGE.match(language) else text[3:-3]
@@ -501,7 +503,8 @@ def _peel_once(text: str) -> str:
 
 def peel(text: str) -> str:
     """The text without the dressing around the whole of it (bounded: ten layers)."""
-    text = STRUCK.sub(" ", text)
+    if "~~" in text or "</" in text:
+        text = STRUCK.sub(" ", text)
     for _ in range(10):
         peeled = _peel_once(text)
         if peeled == text:

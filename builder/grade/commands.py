@@ -85,6 +85,10 @@ def _print_changes(report: RegradeReport) -> None:
 
 
 def register_grade(app: typer.Typer) -> None:
-    """Add the commands to the program."""
+    """Add ``grade`` to the program."""
     app.command("grade")(grade_command)
+
+
+def register_regrade(app: typer.Typer) -> None:
+    """Add ``regrade`` to the program."""
     app.command("regrade")(regrade_command)

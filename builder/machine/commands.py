@@ -25,9 +25,13 @@ class LockKind(StrEnum):
     LOCAL = "local"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to ``app``."""
+def register_doctor(app: typer.Typer) -> None:
+    """Add ``doctor`` to the program."""
     app.command("doctor")(doctor)
+
+
+def register_lock(app: typer.Typer) -> None:
+    """Add ``lock`` to the program."""
     app.command("lock")(lock)
 
 

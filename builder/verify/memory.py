@@ -120,7 +120,7 @@ class Watch:
 
     def __init__(self, folder: Path, files: Files) -> None:
         self._folder, self._files = folder, files
-        self._working = self._usage = self._oom_kills = 0
+        self._working = self._usage = self._oom_kills = self.samples = 0
         self._peak: int | None = None
         self._limit = _number(folder / files.limit)
         self._ended = threading.Event()
@@ -130,7 +130,7 @@ class Watch:
     def _sample(self) -> bool:
         usage = _number(self._folder / self._files.usage)
         if usage is None:
-            return False
+            return (self._folder / self._files.usage).exists()  # the group goes with its box
         stat = _fields(self._folder / "memory.stat")
         cache = sum(stat.get(name, 0) for name in self._files.cache)
         swap = stat.get(self._files.swap_field, 0) if self._files.swap_field else 0
@@ -140,6 +140,7 @@ class Watch:
         self._usage = max(self._usage, usage)
         self._peak = _number(self._folder / self._files.peak) or self._peak
         self._oom_kills = max(self._oom_kills, _fields(self._folder / self._files.events).get("oom_kill", 0))
+        self.samples += 1
         return True
 
     def _run(self) -> None:

@@ -99,7 +99,7 @@ def test_each_named_answer_is_wrong_once_and_missing_once() -> None:
 
 
 def test_a_rows_own_near_misses_are_added() -> None:
-    made = cases(answer="UA", answer_type="category", question="Which carrier?", near_misses=["DL", {"answer": "AA"}])
+    made = cases(answer="UA", answer_type="category", question="Which carrier?", near_misses=["DL", "AA"])
     assert {"DL", "AA"} <= set(made["reject"])
 
 

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from builder.doctor import CREDENTIALS, Check, examine, lacks
-from builder.machine.commands import register
+from builder.machine.commands import register_doctor, register_lock
 from builder.machine.images import find_local_images
 
 OF_ENGINE = ("engine", "memory limit", "base image")
@@ -24,7 +24,8 @@ def by_name() -> dict[str, Check]:
 
 def run_doctor(*arguments: str) -> tuple[int, str]:
     app = typer.Typer()
-    register(app)
+    register_doctor(app)
+    register_lock(app)
     result = CliRunner().invoke(app, ["doctor", *arguments])
     return result.exit_code, result.stdout
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from builder.machine.commands import register
+from builder.machine.commands import register_doctor, register_lock
 from builder.machine.images import LocalImages
 from catalog.errors import SpecError
 
@@ -18,7 +18,8 @@ PINNED = "python:3.13-slim@sha256:" + "0f" * 32
 
 def lock(*arguments: str) -> str:
     app = typer.Typer()
-    register(app)
+    register_doctor(app)
+    register_lock(app)
     return CliRunner().invoke(app, ["lock", *arguments], catch_exceptions=False).stdout
 
 

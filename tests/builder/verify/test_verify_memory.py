@@ -23,9 +23,20 @@ def group(folder: Path, files: Files, *, usage: int, cache: int, peak: int | Non
     return folder
 
 
+def put(file: Path, number: int) -> None:
+    """Change a figure in one step, as the kernel does."""
+    beside = file.with_name("beside")
+    beside.write_text(f"{number}\n")
+    beside.replace(file)
+
+
 def sees(watch: Watch) -> None:
-    """Wait until the watch has surely sampled."""
-    time.sleep(0.2)
+    """Wait until the watch has taken a sample that began after now."""
+    before = watch.samples
+    until = time.monotonic() + 60
+    while watch.samples < before + 2:
+        assert time.monotonic() < until, "the watch does not sample"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("files", [V1, V2], ids=["v1", "v2"])
@@ -39,16 +50,16 @@ def test_pages_of_files_are_not_needed_memory(tmp_path: Path, files: Files) -> N
 def test_the_highest_sample_counts_not_the_last(tmp_path: Path) -> None:
     folder = group(tmp_path / "box", V2, usage=100 * MB, cache=0, peak=None)
     watch = Watch(folder, V2)
-    (folder / V2.usage).write_text(f"{600 * MB}\n")
+    put(folder / V2.usage, 600 * MB)
     sees(watch)
-    (folder / V2.usage).write_text(f"{50 * MB}\n")
+    put(folder / V2.usage, 50 * MB)
     sees(watch)
     assert watch.stop().working_mb == 600
 
 
 def test_swap_is_needed_memory_too(tmp_path: Path) -> None:
     folder = group(tmp_path / "box", V2, usage=100 * MB, cache=0, peak=None)
-    (folder / "memory.swap.current").write_text(f"{30 * MB}\n")
+    put(folder / "memory.swap.current", 30 * MB)
     assert Watch(folder, V2).stop().working_mb == 130
 
 

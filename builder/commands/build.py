@@ -1,0 +1,132 @@
+"""``harborwright build``: rows into a catalog of task directories."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import typer
+
+from builder import show
+from builder.build import BuildReport, build
+from builder.commands.options import (
+    CLEAN,
+    FINDINGS,
+    JobsOption,
+    JsonOption,
+    NameOption,
+    OutOption,
+    SpecArgument,
+    TablesOption,
+    cache_folder,
+)
+from builder.lock import ImageLock, find_lock, make_lock
+from builder.sources.reading import SOURCES
+from catalog import paths
+from catalog.errors import SpecError, UserError
+from catalog.spec import Spec, parse_spec, read_spec
+
+_FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
+_SHOWN = 20  # of a long list, what fits a screen; the whole is in a file
+
+
+def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
+    """The spec at ``source``, or for a file of rows the spec that its options spell out.
+
+    Raises:
+        SpecError: where the options do not go with the source, or the spec cannot be used.
+    """
+    if source.suffix.lower() not in SOURCES:
+        if tables or name:
+            raise SpecError("--tables and --name go with a file of rows", where=source, fix="set them in the spec")
+        return read_spec(source)
+    parts = _FULL_NAME.fullmatch(name or "")
+    if parts is None:
+        raise SpecError(
+            "a catalog needs a name",
+            where=source,
+            expected="--name org/name",
+            found=name or "nothing",
+            fix=f"harborwright build {source} --name my-org/{source.stem.lower()}",
+        )
+    values = {"org": parts[1], "name": parts[2], "source": source.name}
+    if tables:
+        values["tables"] = str(tables.resolve())
+    return parse_spec(values, source)
+
+
+def lock_for(spec: Spec, source: Path) -> ImageLock:
+    """The spec's lock; where there is none yet, one made now if a registry or this machine's own images allow it.
+
+    A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing.
+    """
+    lock = find_lock(spec, source)
+    if lock.is_pinned or spec.image.lock != "auto":
+        return lock
+    try:
+        return make_lock(spec, source)[0]
+    except UserError:
+        return lock
+
+
+def run_build(
+    source: Path, out: Path | None, tables: Path | None, name: str | None, jobs: int | None, quiet: bool
+) -> BuildReport:
+    """Build what the arguments name, with a progress bar unless ``quiet``."""
+    spec = spec_of(source, tables, name)
+    place = out or paths.repository_root() / "catalog" / "dist" / spec.name
+    lock = lock_for(spec, source)
+    with show.progress(f"building {spec.full_name}", None, quiet=quiet) as bar:
+        return build(
+            spec,
+            place,
+            lock,
+            cache=cache_folder(),
+            jobs=jobs or os.cpu_count() or 1,
+            progress=lambda tasks: bar.update(bar.task_ids[0], completed=tasks),
+        )
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def print_report(report: BuildReport) -> None:
+    """Print what a build did."""
+    done = f"{report.written} written, {report.unchanged} unchanged, {report.removed} removed, {report.seconds:.1f} s"
+    show.console.print(f"[bold]{report.tasks} tasks[/] in {report.catalog} ({done})")
+    if report.tasks:
+        show.console.print(f"  splits: {_counts(report.splits)}; tiers: {_counts(report.tiers)}")
+        show.console.print(f"  answer types: {_counts(report.answer_types)}")
+    show.findings(report.findings)
+    if report.set_aside:
+        show.console.print(
+            f"[yellow]{len(report.set_aside)} rows set aside[/], listed in {report.catalog / paths.SET_ASIDE}"
+        )
+        for row in report.set_aside[:_SHOWN]:
+            show.console.print(f"  {row.task_id}: {row.reason}", markup=False)
+        if len(report.set_aside) > _SHOWN:
+            show.console.print(f"  ... and {len(report.set_aside) - _SHOWN} more")
+
+
+def build_command(
+    source: SpecArgument,
+    out: OutOption = None,
+    tables: TablesOption = None,
+    name: NameOption = None,
+    jobs: JobsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Turn rows into a catalog of task directories; what did not change is not written again."""
+    report = run_build(source, out, tables, name, jobs, json)
+    if json:
+        show.as_json(report.as_dict())
+    else:
+        print_report(report)
+    raise typer.Exit(FINDINGS if report.set_aside else CLEAN)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("build")(build_command)

@@ -1,0 +1,53 @@
+"""``harborwright catalog``: build, check and prove a sample, in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from builder import show
+from builder.commands import build, check
+from builder.commands.options import CLEAN, FINDINGS, JobsOption, OutOption, SpecArgument
+from builder.verify.commands import verify_command
+from builder.verify.engine import require as require_engine
+from catalog.errors import SandboxError
+
+UNPINNED = "harbor-unpinned-image"
+
+
+def catalog_command(
+    source: SpecArgument,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+    sample: Annotated[int, typer.Option(min=0, help="Tasks to prove in containers; 0 proves none now.")] = 24,
+) -> None:
+    """Build, check and, where an engine is there, prove a sample: one command from rows to a catalog to trust."""
+    report = build.run_build(source, out, None, None, jobs, quiet=False)
+    build.print_report(report)
+    checked = check.run_check(report.catalog, jobs, quiet=False)
+    check.print_report(checked, report.catalog)
+    unpinned = sum(finding.rule == UNPINNED for finding in checked.findings)
+    if checked.errors > unpinned:
+        raise typer.Exit(FINDINGS)
+    if unpinned:
+        show.console.print("not proven in containers: no image digest is known; next: make docker, then this again")
+    elif sample:
+        _prove(report.catalog, sample, jobs)
+    raise typer.Exit(FINDINGS if report.set_aside else CLEAN)
+
+
+def _prove(catalog: Path, sample: int, jobs: int | None) -> None:
+    """Verify a sample; a machine without an engine is told what it lacks, and keeps its catalog."""
+    try:
+        require_engine()
+    except SandboxError as error:
+        show.console.print(f"not proven in containers: {error}", markup=False)
+        return
+    verify_command(catalog, sample=sample, jobs=jobs)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("catalog")(catalog_command)

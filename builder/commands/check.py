@@ -1,0 +1,47 @@
+"""``harborwright check``: a catalog proven from its files alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from builder import show
+from builder.check import CheckReport, check
+from builder.commands.options import CLEAN, FINDINGS, CatalogArgument, JobsOption, JsonOption
+
+
+def run_check(catalog: Path, jobs: int | None, quiet: bool) -> CheckReport:
+    """Check a catalog, with a progress bar unless ``quiet``."""
+    with show.progress("checking", None, quiet=quiet) as bar:
+        return check(
+            catalog, jobs=jobs, progress=lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
+        )
+
+
+def print_report(report: CheckReport, catalog: Path) -> None:
+    """Print what a check saw."""
+    show.findings(report.findings)
+    warnings = len(report.findings) - report.errors
+    colour = "red" if report.errors else "green"
+    show.console.print(
+        f"[{colour}]{report.tasks} tasks checked[/] in {catalog}: {report.errors} errors, {warnings} warnings"
+    )
+
+
+def check_command(catalog: CatalogArgument, jobs: JobsOption = None, json: JsonOption = False) -> None:
+    """Prove a catalog from its files alone: lint, grader, cases, leaks, overlaps, sizes."""
+    report = run_check(catalog, jobs, json)
+    if json:
+        show.as_json(
+            {"tasks": report.tasks, "errors": report.errors, "findings": [asdict(one) for one in report.findings]}
+        )
+    else:
+        print_report(report, catalog)
+    raise typer.Exit(FINDINGS if report.errors else CLEAN)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("check")(check_command)

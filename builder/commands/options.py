@@ -1,0 +1,26 @@
+"""What the builder's commands have in common: arguments, exit codes, and where a catalog and a cache go."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CLEAN, FINDINGS = 0, 1
+
+SpecArgument = Annotated[Path, typer.Argument(help="A spec (TOML), or a file of rows: JSONL, CSV or Parquet.")]
+CatalogArgument = Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")]
+OutOption = Annotated[Path | None, typer.Option(help="Where the catalog goes [catalog/dist/NAME].")]
+TablesOption = Annotated[Path | None, typer.Option(help="With rows: the folder of their tables [beside the rows].")]
+NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept between builds: ``$HARBORWRIGHT_CACHE``, else the user's cache folder."""
+    chosen = os.environ.get("HARBORWRIGHT_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(chosen) if chosen else Path(home) / "harborwright"
