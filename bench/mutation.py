@@ -5,8 +5,8 @@
 A mutant is `grader/grader.py` with one change: a comparison turned, a number moved, `and` for `or`, a `not` taken away,
 a condition left out, a truth value flipped, a refusal not raised, nothing returned. Docstrings, annotations and the
 sentences that a verdict gives as its reason are left alone. Each mutant is run in a forked process of its own, in place
-of the real grader, under those tests of tests/grader that need no random input, the labelled cases first; a mutant
-that fails one, ends its process or does not end is dead. The sample is random, and the same for the same seed. At least
+of the real grader, under the labelled cases and the tables of golds (of the program's part: under the program's own
+tests); a mutant that fails one, ends its process or does not end is dead. The sample is random, and the same for the same seed. At least
 90 % have to die; the status is 1 where fewer do. Linux and macOS.
 """
 
@@ -21,7 +21,7 @@ import random
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # not bench/, where another grader.py lies
 SOURCE = ROOT / "grader" / "grader.py"
 TESTS = ROOT / "tests" / "grader"
-NOT_HERE = {"test_grader_properties.py", "test_grader_bounds.py"}  # random input, and measured time
-FIRST = ["test_grader_golds.py", "test_grader_cases.py"]
+PROGRAM = "# The program: what the verifier runs."  # the part of the file whose tests start processes
+TESTS_OF = {False: ("test_grader_golds.py", "test_grader_cases.py"), True: ("test_grader_program.py",)}
 SECONDS = 180  # a mutant that runs longer has lost a bound, and counts as dead
 SPOKEN = {"Wrong", "GoldError", "Fault", "Finding", "Grade"}  # what is called with a sentence for people
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -43,11 +43,19 @@ TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 class Mutant(NamedTuple):
-    """One change: where it stands, what it does, and the whole source with it."""
+    """One change: the node it is made at (its place in a walk of the tree), which change of that node, and where."""
 
+    node: int
+    number: int
     line: int
     change: str
-    source: str
+
+    def source(self, text: str) -> str:
+        """The grader's source with this change."""
+        tree = ast.parse(text)
+        old = list(ast.walk(tree))[self.node]
+        new = list(changes(old))[self.number][1]
+        return ast.unparse(ast.fix_missing_locations(_Swap(old, ast.copy_location(new, old)).visit(tree)))
 
 
 def skipped(tree: ast.Module) -> set[int]:
@@ -127,28 +135,21 @@ class _Swap(ast.NodeTransformer):
 
 
 def mutants(text: str, count: int, seed: int) -> list[Mutant]:
-    """A random sample of all mutants of a source, each with its own tree."""
+    """A random sample of all mutants of a source."""
     tree = ast.parse(text)
     leave = skipped(tree)
     found = [
-        (position, number, label)
+        Mutant(position, number, getattr(node, "lineno", 0), label)
         for position, node in enumerate(ast.walk(tree))
         if id(node) not in leave
         for number, (label, _) in enumerate(changes(node))
     ]
-    chosen = random.Random(seed).sample(found, min(count, len(found)))
-    sample = []
-    for position, number, label in sorted(chosen):
-        fresh = ast.parse(text)
-        node = list(ast.walk(fresh))[position]
-        new = list(changes(node))[number][1]
-        changed = ast.fix_missing_locations(_Swap(node, ast.copy_location(new, node)).visit(fresh))
-        sample.append(Mutant(getattr(node, "lineno", 0), label, ast.unparse(changed)))
-    print(f"{len(found)} mutants, {len(sample)} of them sampled")
+    sample = sorted(random.Random(seed).sample(found, min(count, len(found))))
+    print(f"{len(found)} mutants, {len(sample)} of them sampled", flush=True)
     return sample
 
 
-def run_tests(text: str, folder: Path) -> int:
+def run_tests(text: str, folder: Path, files: Sequence[str]) -> int:
     """Put a source in the grader's place and run the tests; 0 where all hold. For a process of its own."""
     file = folder / "grader.py"
     file.write_text(text, encoding="utf-8")
@@ -159,14 +160,12 @@ def run_tests(text: str, folder: Path) -> int:
     spec.loader.exec_module(module)
     package = importlib.import_module("grader")
     package.__dict__["grader"] = module
-    names = {path.name for path in TESTS.glob("test_*.py")} - NOT_HERE
-    files = [str(TESTS / name) for name in (*FIRST, *sorted(names - set(FIRST)))]
     options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", f"--basetemp={folder / 'tmp'}"]
-    return int(pytest.main([*options, *files]))
+    return int(pytest.main([*options, *(str(TESTS / name) for name in files)]))
 
 
-def start(text: str, folder: Path) -> int:
-    """Fork a process that tests a source; returns its id."""
+def start(mutant: Mutant | None, text: str, folder: Path) -> int:
+    """Fork a process that tests a mutant (None: the grader as it stands); returns its id."""
     child = os.fork()
     if child:
         return child
@@ -176,25 +175,33 @@ def start(text: str, folder: Path) -> int:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        code = run_tests(text, folder)
+        if mutant is None:
+            files = [*TESTS_OF[False], *TESTS_OF[True]]
+            code = run_tests(ast.unparse(ast.parse(text)), folder, files)
+        else:
+            code = run_tests(
+                mutant.source(text), folder, TESTS_OF[mutant.line > text[: text.index(PROGRAM)].count("\n")]
+            )
     finally:
         os._exit(code)
 
 
-def survivors(sample: list[Mutant], jobs: int) -> list[Mutant]:
+def survivors(sample: Sequence[Mutant | None], text: str, jobs: int) -> list[Mutant | None]:
     """Those mutants that no test notices."""
-    waiting, alive = list(sample), []
-    running: dict[int, tuple[Mutant, tempfile.TemporaryDirectory[str]]] = {}
+    waiting, alive = list(sample), list[Mutant | None]()
+    running: dict[int, tuple[Mutant | None, tempfile.TemporaryDirectory[str]]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant, folder = waiting.pop(0), tempfile.TemporaryDirectory()
-            running[start(mutant.source, Path(folder.name))] = (mutant, folder)
+            running[start(mutant, text, Path(folder.name))] = (mutant, folder)
         child, status = os.wait()
         mutant, folder = running.pop(child)
         folder.cleanup()
         if status == 0:
             alive.append(mutant)
-            print(f"lives: grader.py:{mutant.line}: {mutant.change}", flush=True)
+            if mutant is not None:
+                line = text.splitlines()[mutant.line - 1].strip()[:90]
+                print(f"lives: grader.py:{mutant.line}: {mutant.change}: {line}", flush=True)
     return alive
 
 
@@ -206,15 +213,11 @@ def main() -> int:
     parser.add_argument("--survivors", type=Path, help="Where the mutants that survive are listed, as JSON lines.")
     options = parser.parse_args()
     text = SOURCE.read_text(encoding="utf-8")
-    plain = Mutant(0, "none", ast.unparse(ast.parse(text)))
-    if not survivors([plain], 1):
+    if not survivors([None], text, 1):
         print("the grader as it stands fails its tests: there is nothing to measure")
         return 2
     sample = mutants(text, options.sample, options.seed)
-    alive = survivors(sample, options.jobs)
-    lines = text.splitlines()
-    for mutant in alive:
-        print(f"grader.py:{mutant.line}: {mutant.change}: {lines[mutant.line - 1].strip()[:90]}")
+    alive = [mutant for mutant in survivors(sample, text, options.jobs) if mutant is not None]
     if options.survivors:
         rows = [{"line": mutant.line, "change": mutant.change} for mutant in alive]
         options.survivors.write_text("".join(json.dumps(row) + "\n" for row in rows))
