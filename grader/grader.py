@@ -148,8 +148,27 @@ FRAME = frozenset(
     ones each every data dataset table file column row rows record records entry entries item items unit units based
     using after case cases time times ad ce both correct following respectively namely i.e ie follows also turns
     rounded rounding increased increase rose rise gained gain grew growth up profit positive loss deficit decrease
-    decreased decline declined fall fell drop dropped down lost""".split()
+    decreased decline declined fall fell drop dropped down lost such""".split()
 )
+
+# Verbs whose past no ending gives away: a sentence may use one where the question uses another of its row.
+IRREGULAR = [
+    frozenset(row.split())
+    for row in """
+    begin began begun|break broke broken|bring brought|build built|buy bought|catch caught|choose chose
+    chosen|come came|cost costs|deal dealt|do did done|draw drew drawn|drive drove driven|earn earned|fall fell
+    fallen| feed fed|feel felt|find found|fly flew flown|get got gotten|give gave given|go went gone|grow grew
+    grown|have has had| hear heard|hold held|keep kept|know knew known|lead led|leave left|lend lent|lie lay
+    lain|lose lost|make made|mean meant|meet met|pay paid|read reads|ride rode ridden|rise rose risen|run
+    ran|say said|see saw seen|seek sought|sell sold|send sent|show shown showed|shoot shot|sink sank sunk|sit
+    sat|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole stolen|swim swam swum|take took
+    taken|teach taught|tell told|think thought|throw threw thrown|wear wore worn|weigh weight weighs|win
+    won|write wrote written
+    """.split("|")
+]
+# What a rate is called, and the time it is counted by.
+PERIOD_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
+                "annual": "year", "annually": "year"}  # fmt: skip
 
 # A number right after one of these is a bound or a guess, even where the question uses the same word.
 CUES_BEFORE = frozenset(
@@ -620,7 +639,9 @@ class Question:
         self.known_text = self.folded + "\n" + gold.casefold()
         self.words = WORD.findall(self.folded.replace("_", " "))
         self.raw_words = set(self.words)
-        self.raw_words |= {name for group in SAME_STATISTIC if self.raw_words & group for name in group}
+        for group in (*SAME_STATISTIC, *IRREGULAR):
+            self.raw_words |= group if self.raw_words & group else frozenset()
+        self.raw_words |= {period for word, period in PERIOD_WORDS.items() if word in self.raw_words}
         self.stems = {stem(word) for word in self.raw_words}
         self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
         self.numbers = {
@@ -632,7 +653,10 @@ class Question:
         self.units = _asked_units(self.text)
         self.periods = {
             unit
-            for word in re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded)
+            for word in (
+                *re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded),
+                *(period for word, period in PERIOD_WORDS.items() if word in self.raw_words),
+            )
             for unit in UNITS.get(word, ())
         }
         if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
@@ -1040,7 +1064,7 @@ class Reader:
                 if joined != word and joined in UNITS:
                     self.used.add(at)
                     at -= 1
-            elif len(word) == 3 and word in UNITS and not units and self._is_money(word):
+            elif len(word) == 3 and word in UNITS and not units and self._is_money(word) and self._is_code(at):
                 units = UNITS[word]
             elif word == "\\":
                 pass
@@ -1055,6 +1079,11 @@ class Reader:
     def _glued(self, at: int) -> bool:
         """Whether a dash is joined to what stands before it, as in 40-45 or covid-19."""
         return at > 0 and self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
+
+    def _is_code(self, at: int) -> bool:
+        """Whether three letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
+        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
+        return moneyed or self.tokens[at].text.isupper()
 
     def _is_money(self, word: str) -> bool:
         return any(DIMENSIONS.get(unit) == "money" for unit in UNITS.get(word, ()))
@@ -1194,9 +1223,10 @@ class Reader:
             if (first in chosen) is (second in chosen):
                 continue
             other = second if first in chosen else first
-            separated = self._word(second - 1) in SEPARATING or (first + 1 == second and first in chosen)
+            separated = self._word(second - 1) in SEPARATING or first + 1 == second
             enclosed = self._word(second - 1) == "("
-            if first in chosen and (separated or enclosed) and not self._is_year(other, first):
+            dated = self._is_year(other, first) and (enclosed or second - first > 2)
+            if first in chosen and (separated or enclosed) and not dated:
                 raise Wrong("The answer offers a second number beside the first.")
             gap = {self._word(at) for at in range(first + 1, second) if at not in self.used}
             if second in chosen and gap <= SEPARATING and not self._is_label(first, places):
@@ -1259,6 +1289,8 @@ class Reader:
             word = token.text.casefold()
             if token.kind == "sym" and word not in ".,:;=()!*`\"'—-[]":
                 raise Wrong(f"The sign {_show(token.text)} does not belong to one stated number.")
+            if token.kind == "sym" and word == ";" and position + 1 < len(self.tokens):
+                raise Wrong("More than the one number is stated.")
             if token.kind == "sym" and word == "-" and not self._dash_is_pause(position):
                 raise Wrong("The answer is a span or a calculation, not one number.")
             if token.kind == "sym" and word == "[" and position:
@@ -1288,6 +1320,9 @@ class Reader:
     def _dash_is_pause(self, position: int) -> bool:
         token = self.tokens[position]
         neighbours = self.tokens[max(0, position - 1) : position + 2]
+        following = self.tokens[position + 1 : position + 2]
+        if following and following[0].text in "-+" and following[0].start == token.end:
+            return False  # two signs
         if position == 0:
             return True
         if neighbours[0].kind == "num" and neighbours[-1].kind == "num":
@@ -2328,6 +2363,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
         found[-1] = _strip_last(found[-1], items, ctx)
+        found[0] = _strip_first(found[0], items, ctx)
     return found
 
 
@@ -2364,6 +2400,14 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
         if plain and fold(head) in golds:
             return head
     return text
+
+
+def _strip_first(text: str, items: list[Item], ctx: Question) -> str:
+    """The first item without the question's noun for all of them ("clinics B and D")."""
+    noun, _, rest = text.partition(" ")
+    golds = {fold(item.text) for item in items}
+    named = noun.casefold() in ctx.raw_words and noun.casefold() not in NEGATIONS
+    return rest if len(items) > 1 and named and fold(text) not in golds and fold(rest) in golds else text
 
 
 def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:

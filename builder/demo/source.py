@@ -7,9 +7,10 @@ first three steps are cached by everything they depend on, so that a second buil
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from builder.demo.golds import Gold, stands_in_question
@@ -19,10 +20,13 @@ from builder.demo.plan import Plan, read_plan
 from builder.demo.questions import Question, questions_of
 from builder.demo.shapes import read_shapes
 from catalog.rows import Row
+from grader import grade
 
 # Of the questions over tables of the train pool, 51 in 256 go to the test split, by a hash of the id: adding a question
 # moves no other one.
 TEST_BYTES = 51
+# Answers to sibling questions that a task's own cases try; more would only say the same again.
+_SIBLINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +78,40 @@ def demo_tasks(
         check_text(question, plan)
         pool_of(question, plan)
     with closing(outcomes(tables_folder, plan, asked, jobs)) as found:
-        for question, outcome in zip(asked, found, strict=True):
-            if isinstance(outcome, str):
-                yield Dropped(question.task_id, outcome, question.where)
-            elif stands_in_question(outcome, question):
-                yield Dropped(question.task_id, "its gold stands in the question", question.where)
-            else:
-                yield _row(question, outcome, plan)
+        pairs = zip(asked, found, strict=True)
+        for _, group in groupby(pairs, key=lambda pair: pair[0].shape.id):
+            siblings = list(group)
+            for at, (question, outcome) in enumerate(siblings):
+                if isinstance(outcome, str):
+                    yield Dropped(question.task_id, outcome, question.where)
+                elif stands_in_question(outcome, question):
+                    yield Dropped(question.task_id, "its gold stands in the question", question.where)
+                else:
+                    others = [other for _, other in siblings[at + 1 :] + siblings[:at] if isinstance(other, Gold)]
+                    yield _row(question, outcome, near_misses(question, outcome, others), plan)
 
 
-def _row(question: Question, gold: Gold, plan: Plan) -> Row:
+def near_misses(question: Question, gold: Gold, siblings: Sequence[Gold]) -> tuple[str, ...]:
+    """What the same shape gives with other parameters, as answers that must be wrong here.
+
+    A program that filters on the wrong value answers just so. Only answers of the same type count, and only those that
+    the grader tells from the gold: a sibling within the tolerance, or with the same winner, is no slip.
+    """
+    if not isinstance(gold.value, str):
+        return ()
+    found: dict[str, None] = {}
+    for other in siblings:
+        if isinstance(other.value, str) and other.type == gold.type and other.value not in found:
+            options = {"decimals": gold.decimals, "atol": gold.atol, "rtol": gold.rtol}
+            verdict = grade(gold.value, other.value, answer_type=gold.type, question=question.text, **options)  # type: ignore[arg-type]
+            if verdict.reward == 0.0:
+                found[other.value] = None
+        if len(found) == _SIBLINGS:
+            break
+    return tuple(found)
+
+
+def _row(question: Question, gold: Gold, slips: tuple[str, ...], plan: Plan) -> Row:
     licenses = dict.fromkeys(plan.tables[name][0].license for name in question.tables)
     return Row(
         task_id=question.task_id,
@@ -96,6 +124,7 @@ def _row(question: Question, gold: Gold, plan: Plan) -> Row:
         split=_split(question, plan),
         difficulty_tier=question.shape.tier,
         solution=question.program,
+        near_misses=slips,
         license=" AND ".join(licenses),
         where=question.where,
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grader import ANSWER_TYPES, Grade, grade
+from grader import ANSWER_TYPES, GoldError, Grade, grade
 
 GOLDS: dict[str, object] = {
     "number": "18.75",
@@ -221,3 +221,49 @@ def test_a_derived_tolerance_never_reaches_zero(answer_type: str) -> None:
     if answer_type in ("number", "percent", "currency"):
         for gold in ("0.0004", "0.5", "1", "-0.03"):
             assert grade(gold, "0", answer_type=answer_type, question="to one decimal").reward == 0.0
+
+
+# Signs that stand in names and that some step of reading an answer means something by.
+NAME_SIGNS = (
+    "\u2013\u2014\u2010\u2011\u2012\u2212-'\u2019\u2018\u201c\u201d\u00ab\u00bb\u2026\u00b7\u2022\u2032\u2033`^~|*_#@&%$()[]{}<>/\\.,;:!?+="
+    "\u00a0\u2009\u00ad\u00b0\u2122\u00ae\u00bd\u00b2\u00df\u0130\u00e9\u00e8\u00f1\u00fc\u03a9\u6771\u4eac"
+)
+NAMES = st.lists(
+    st.sampled_from(
+        [*NAME_SIGNS, "Foo", "bar ", "1", "42", "yes", "Answer: ", "not ", " or ", "the ", "N/A", "\n", "January"]
+    ),
+    min_size=1,
+    max_size=8,
+).map("".join) | st.text(
+    st.characters(exclude_categories=("Cc", "Cs", "Cf", "Zs", "Zl", "Zp")), min_size=1, max_size=20
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(name=NAMES, question=st.sampled_from(["", "Which one is it, Foo or bar?", "Answer with the name."]))
+def test_every_text_is_right_as_its_own_answer(name: str, question: str) -> None:
+    for answer_type in ("text", "category"):
+        try:
+            verdict = grade(name, name, answer_type=answer_type, question=question)
+        except GoldError:
+            continue  # nothing but blanks and invisible signs, or a sign that no answer may hold
+        assert verdict.reward == 1.0, verdict.reason
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    one=st.integers(0, 200),
+    other=st.integers(0, 200),
+    link=st.sampled_from(
+        [" or ", ", or ", "/", " / ", ", maybe ", " (or ", "; ", " | ", " and ", ", ", " or maybe ", " vs "]
+    ),
+    answer_type=st.sampled_from(["number", "integer", "percent", "currency"]),
+)
+def test_no_question_explains_an_alternative_away(one: int, other: int, link: str, answer_type: str) -> None:
+    assume(one != other)
+    question = f"How many percent or dollars: {one} or {other}, or maybe {other} / {one}? Say {one} or {other}."
+    for first, second in ((one, other), (other, one)):
+        said = f"{first}{link}{second}" + (")" if "(" in link else "")
+        if link.strip() == "/" and first == one * second:
+            continue  # a fraction that is the gold's own value
+        assert grade(str(one), said, answer_type=answer_type, question=question).reward == 0.0

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shaping import Desk
 
 from builder.demo import Dropped
 from builder.demo.plan import read_plan
@@ -19,6 +20,7 @@ from builder.demo.shapes import read_shapes
 from catalog.paths import is_task_name
 from catalog.rows import Row
 from catalog.spec import read_spec
+from grader import grade
 
 ROOT = Path(__file__).parents[3]
 PLAN = read_plan()
@@ -197,3 +199,32 @@ def test_cached_outcomes_are_json_and_one_for_each_question(rows: list[Row], tab
     for path in (tables / ".golds").iterdir():
         json.loads(path.read_text(encoding="utf-8"))
     assert len(list((tables / ".golds").iterdir())) >= len(rows)
+
+
+def test_rows_bring_the_answers_of_sibling_questions_as_near_misses(rows: list[Row]) -> None:
+    with_some = [row for row in rows if row.near_misses]
+    assert len(with_some) >= len(rows) / 2
+    answers = {row.answer for row in rows if isinstance(row.answer, str)}
+    for row in with_some:
+        assert len(row.near_misses) <= 4 and set(row.near_misses) <= answers - {row.answer}
+        for slip in row.near_misses:
+            verdict = grade(
+                row.answer,
+                slip,
+                answer_type=str(row.answer_type),
+                question=row.question,
+                rtol=row.rtol,
+                atol=row.atol,
+                decimals=row.decimals,
+            )
+            assert verdict.reward == 0.0, (row.task_id, slip)
+
+
+def test_a_sibling_within_the_tolerance_is_no_near_miss(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    found = desk.ask({"bind": [{"class": ["1st", "2nd"]}]})
+    golds = {row.task_id: (row.answer, row.near_misses) for row in found if isinstance(row, Row)}
+    assert golds == {"mean-age-1st": ("43.0", ("23.7",)), "mean-age-2nd": ("23.7", ("43.0",))}
+    (desk.tables / "people.csv").write_text("name,class,age\nAnn,1st,30.01\nBob,2nd,30.02\n", encoding="utf-8")
+    same = [row for row in desk.ask({"bind": [{"class": ["1st", "2nd"]}]}) if isinstance(row, Row)]
+    assert [(row.answer, row.near_misses) for row in same] == [("30.0", ()), ("30.0", ())]
