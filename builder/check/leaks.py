@@ -20,6 +20,7 @@ from catalog.findings import Finding, Severity
 RULE = "gold-visible"
 _INNOCENT = frozenset({"yes", "no", "true", "false", "none", "nan", "null", "n/a"})
 _LABELS = frozenset({"category", "text", "set", "list", "ordered_list"})
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?!\w|\.\d)")
 _WORDS = (paths.INSTRUCTION, paths.TASK_TOML)
 # Written by templates and policies, read apart, or the same in every task; `digest-differs` sees a change by hand.
 _OURS = frozenset(
@@ -67,6 +68,12 @@ def _pattern(gold: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", re.IGNORECASE)
 
 
+def _same_number(gold: str, text: str) -> bool:
+    """Whether a number in ``text`` is the gold, written another way ("1,234.50" for 1234.5)."""
+    number = _number(gold)
+    return number is not None and any(_number(found) == number for found in _NUMBER.findall(text))
+
+
 def _without_offers(gold: str, text: str) -> str:
     """``text`` without the places where ``gold`` is one of several options."""
     before, after = r"(?:[(,:;]|\b(?:or|and|of|among|between)\b)", r"(?:[),;]|\b(?:or|and)\b)"
@@ -105,7 +112,7 @@ def leaks(task: TaskView) -> Iterator[Finding]:
         pattern = _pattern(gold)
         for name, text in _texts(task, gold, answer_type in _LABELS):
             asked = name in _WORDS and answer_type in _LABELS
-            if pattern.search(_without_offers(gold, text) if asked else text):
+            if pattern.search(_without_offers(gold, text) if asked else text) or _same_number(gold, text):
                 yield _leak(task, name, "warning" if asked else "error")
         for name in task.files:
             if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):
