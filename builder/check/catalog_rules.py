@@ -29,11 +29,14 @@ class Signature:
     gold: str  # hash of the gold: compared, never shown
 
 
-def normalised(text: str, tables: Iterable[str] = ()) -> str:
-    """A question without what does not change it: case, Unicode form, blanks, punctuation, and the tables' names."""
+def normalised(text: str, tables: Iterable[tuple[str, str]] = ()) -> str:
+    """A question without what does not change it: case, Unicode form, blanks, punctuation.
+
+    The name of a table stands for its bytes, so that a copy under another name makes no other question.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    for name in sorted(tables, key=len, reverse=True):
-        folded = folded.replace(name.casefold(), " table ")
+    for name, sha256 in sorted(tables, key=lambda table: len(table[0]), reverse=True):
+        folded = folded.replace(name.casefold(), f" {sha256} ")
     return " ".join(re.findall(r"[\w.%-]+", folded))
 
 
@@ -50,7 +53,7 @@ def signature(entry: Entry, question: str, tables: Sequence[tuple[str, str]], go
     def hashed(text: str) -> str:
         return hashlib.sha256(text.encode()).hexdigest()
 
-    names = [part for name, _ in tables for part in (name, name.rpartition("/")[2])]
+    names = [(part, sha256) for name, sha256 in tables for part in {name, name.rpartition("/")[2]}]
     data = hashed("".join(sorted(sha256 for _, sha256 in tables))) if tables else entry.table_set
     return Signature(entry.name, entry.split, hashed(normalised(question, names)), data, hashed(repr(gold)))
 
