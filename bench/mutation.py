@@ -5,7 +5,7 @@
 A mutant is `grader/grader.py` with one change: a comparison turned, a number moved, `and` for `or`, a `not` taken away,
 a condition left out, a truth value flipped, a refusal not raised, nothing returned. Docstrings, annotations and the
 sentences that a verdict gives as its reason are left alone. Each mutant is run in a forked process of its own, in place
-of the real grader, under the labelled cases and the tables of golds (of the program's part: under the program's own
+of the real grader, under the labelled cases and the tables of golds (the program's part: under the program's own
 tests); a mutant that fails one, ends its process or does not end is dead. The sample is random, and the same for the
 same seed. At least 90 % have to die; the status is 1 where fewer do. Linux and macOS.
 """

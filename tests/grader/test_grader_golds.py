@@ -311,3 +311,70 @@ def test_the_file_stands_alone() -> None:
         "__future__", "collections", "decimal", "functools", "json", "os", "re", "stat", "sys", "unicodedata",
     }  # fmt: skip
     assert "Accepts exactly one final answer" in text[:400]
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "answer_type", "reason"),
+    [
+        ("42", "41", "integer", "41 is not within 0 of 42."),
+        ("0", "-0.0", "number", "0 is within 0 of 0."),
+        ("2.5", "2.50", "number", "2.5 is within 0.05 of 2.5."),
+        ("1e30", "1e30", "number", "1.000000E+30 is within 1.000000E+21 of 1.000000E+30."),
+        ("10-20", "10-30", "range", "The end 30 is not within 0.00000002 of 20."),
+        ("3, 5", "3", "list", "The answer has 1 items, the gold 2."),
+        ("a, b", "b, a", "ordered_list", "Item 1 is 'b', not 'a'."),
+        ("yes", "no", "boolean", "The answer says no, the gold says yes."),
+        ("2021-03-04", "2021-03-05", "date", "The day is another."),
+        ("2021-03-04", "March 2021", "date", "The day is missing."),
+        ("March 2021", "2021-03-04", "date", "The day was not asked for."),
+    ],
+)
+def test_a_reason_says_what_was_compared(gold: str, answer: str, answer_type: str, reason: str) -> None:
+    assert grade(gold, answer, answer_type=answer_type).reason == reason
+
+
+def test_the_longest_answer_is_read_and_one_byte_more_is_not() -> None:
+    blanks = "\n" * (module.MAX_ANSWER - 2)
+    assert grade("42", blanks + "42", answer_type="integer").reward == 1.0
+    assert "longer than 65536" in grade("42", "\n" + blanks + "42", answer_type="integer").reason
+
+
+@pytest.mark.parametrize(
+    "answer", ["```", "~~~~~", "``````", "``42``x", "```42~~~", "```42``` ```43```", "**", "__", '"', "$$"]
+)
+def test_a_mark_that_wraps_nothing_is_no_answer(answer: str) -> None:
+    assert grade("42", answer, answer_type="integer").reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "question", "answer_type", "taken"),
+    [
+        ("60.7", "What percentage survived?", "percent", True),
+        ("60.7", "What percentage survived?", "number", True),
+        ("60.7%", "What share survived?", "percent", True),
+        ("0.607", "What proportion survived?", "number", False),
+        ("60.7", "By how many percentage points is it higher?", "number", False),
+        ("60.7", "What is the mean age?", "number", False),
+        ("60.7", "What is the mean age in percent of the oldest, in thousands?", "number", False),
+    ],
+)
+def test_a_percent_sign_fits_only_a_percentage(gold: str, question: str, answer_type: str, taken: bool) -> None:
+    assert module.takes_percent_sign(gold, question, answer_type) is taken
+    if taken:
+        digits = gold.rstrip("%")
+        assert grade(gold, f"{digits}%", answer_type=answer_type, question=question).reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "same"),
+    [
+        ("June", "Jun", True),
+        ("Tuesday", "Tues", True),
+        ("March 2021", "March", False),
+        ("June", "July", False),
+        ("Iowa", "Iow", False),
+        ("", "June", False),
+    ],
+)
+def test_the_same_point_of_the_calendar_is_recognised(gold: str, answer: str, same: bool) -> None:
+    assert module.same_point(gold, answer) is same
