@@ -38,13 +38,15 @@ class BuildReport:
     """What a build did.
 
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
-    gone. ``set_aside`` are the rows that could not become a fair task, each with its reason.
+    gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
+    a fair task, each with its reason.
     """
 
     catalog: Path
     tasks: int = 0
     written: int = 0
     removed: int = 0
+    on_their_word: int = 0
     splits: Counter[str] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
     answer_types: Counter[str] = field(default_factory=Counter)
@@ -63,6 +65,7 @@ class BuildReport:
         self.splits[entry.split] += 1
         self.tiers[entry.tier or "none"] += 1
         self.answer_types[entry.answer_type] += 1
+        self.on_their_word += not entry.program
 
     def count_all(self, state: BuildState) -> None:
         """Count every task of a catalog that did not change, column by column."""
@@ -70,6 +73,7 @@ class BuildReport:
         self.splits = state.counts("split")
         self.tiers = state.counts("tier")
         self.answer_types = state.counts("answer_type")
+        self.on_their_word = state.without_program()
         self.findings += state.all_doubts()
 
     def as_dict(self) -> dict[str, object]:
@@ -80,6 +84,7 @@ class BuildReport:
             "written": self.written,
             "unchanged": self.unchanged,
             "removed": self.removed,
+            "on_their_word": self.on_their_word,
             "splits": dict(self.splits),
             "tiers": dict(self.tiers),
             "answer_types": dict(self.answer_types),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +16,7 @@ from catalog.findings import Finding
 
 console = Console(highlight=False, soft_wrap=True)
 _EXAMPLES = 3  # of findings that are alike
+_SECONDS_BETWEEN_LINES = 15
 
 
 def as_json(value: Any) -> None:
@@ -23,9 +25,27 @@ def as_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
+Tell = Callable[[int, int | None], None]
+
+
 @contextmanager
-def progress(label: str, total: int | None, *, quiet: bool) -> Iterator[Progress]:
-    """A progress bar on standard error, so that standard output stays the result; none where nobody looks."""
+def progress(label: str, *, quiet: bool) -> Iterator[Tell]:
+    """Progress on standard error, so that standard output stays the result; yields what to tell (done, total) to.
+
+    A bar in a terminal; a line now and then in a log, so that nobody wonders whether a long step hangs.
+    """
+    error = Console(stderr=True)
+    if quiet:
+        yield lambda done, total: None
+    elif error.is_terminal:
+        with _bar(label, error) as tell:
+            yield tell
+    else:
+        yield _lines(label, error)
+
+
+@contextmanager
+def _bar(label: str, error: Console) -> Iterator[Tell]:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -33,10 +53,21 @@ def progress(label: str, total: int | None, *, quiet: bool) -> Iterator[Progress
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    error = Console(stderr=True)
-    with Progress(*columns, console=error, transient=True, disable=quiet or not error.is_terminal) as bar:
-        bar.add_task(label, total=total)
-        yield bar
+    with Progress(*columns, console=error, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(label: str, error: Console) -> Tell:
+    last = time.monotonic()
+
+    def tell(done: int, total: int | None) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            error.print(f"{label}: {done}" + (f" of {total}" if total else ""), highlight=False)
+
+    return tell
 
 
 def findings(found: Sequence[Finding]) -> None:

@@ -112,6 +112,11 @@ class BuildState:
         tasks = self._table.filter(pc.is_null(self._table["refused"]))
         return Counter(value or "none" for value in tasks[column].to_pylist())
 
+    def without_program(self) -> int:
+        """How many tasks of the last build have no program that recomputes the gold."""
+        tasks = self._table.filter(pc.is_null(self._table["refused"]))
+        return sum(not program for program in tasks["program"].to_pylist())
+
     def refused(self, name: str, fingerprint: bytes) -> str | None:
         """Why the last build refused this row, made of the very same things; None where it did not."""
         mark, reason = self._refused.get(name, (b"", ""))

@@ -56,24 +56,33 @@ def files_below(folder: Path) -> list[str]:
     return sorted(found)
 
 
+def hash_of_file(path: Path, known: dict[tuple[int, int], str] | None = None) -> str:
+    """The sha256 of a file's bytes, in hex; a file with several links is read once for all of them.
+
+    Args:
+        path: a regular file.
+        known: hashes by (device, inode), filled as files are read.
+    """
+    status = path.stat()
+    # Only what other tasks may share is worth keeping: a catalog has many times more files of its own.
+    if known is None or status.st_nlink == 1:
+        return sha256_of_file(path)
+    key = (status.st_dev, status.st_ino)
+    if key not in known:
+        known[key] = sha256_of_file(path)
+    return known[key]
+
+
 def digest_of_directory(folder: Path, known: dict[tuple[int, int], str] | None = None) -> str:
     """The digest of the task directory ``folder`` as it lies on disk.
 
     Args:
         folder: a task directory.
-        known: a cache of file hashes by (device, inode); hard-linked tables are then read once for a whole catalog.
+        known: hashes as ``hash_of_file`` takes them; shared files are then read once for a whole catalog.
     """
     entries = []
     for relative in files_below(folder):
         path = folder / relative
-        status = path.stat()
-        key = (status.st_dev, status.st_ino)
-        # Only what other tasks may share is worth keeping: a catalog has many times more files of its own.
-        shared = known if status.st_nlink > 1 else None
-        file_hash = shared.get(key) if shared is not None else None
-        if file_hash is None:
-            file_hash = sha256_of_file(path)
-            if shared is not None:
-                shared[key] = file_hash
-        entries.append((relative, bool(status.st_mode & 0o100), file_hash))
+        executable = bool(path.stat().st_mode & 0o100)
+        entries.append((relative, executable, hash_of_file(path, known)))
     return digest_of_entries(entries)

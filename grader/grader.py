@@ -1189,7 +1189,7 @@ class Reader:
             return frozenset(), 0
         if source in CASED_UNITS and source not in self.ctx.text:
             return frozenset({CASED_UNITS[source]}), 1
-        if key in self.ctx.literals and key not in FRAME:
+        if key in self.ctx.literals and key not in FRAME and not key[:1].isdigit():
             return units_of(key) or frozenset({f"question:{key}"}), 1
         if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
             return units_of(key), 1

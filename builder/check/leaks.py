@@ -3,8 +3,7 @@
 A gold is looked for as a whole token. What a person would not call a leak is not one: a yes or no, a word of one or two
 letters, a small or round whole number. Those appear in innocent text, so finding them proves nothing. Nor is a label
 that is offered among others ("Biscoe, Dream or Torgersen"); a label elsewhere in the question is a warning. Limits
-follow from tables and code, so a number is looked for in words alone: the instruction, and the task's description,
-keywords and metadata.
+follow from tables and code, so a number is looked for in words alone: the instruction and the task's description.
 """
 
 from __future__ import annotations
@@ -21,9 +20,21 @@ from catalog.findings import Finding, Severity
 RULE = "gold-visible"
 _INNOCENT = frozenset({"yes", "no", "true", "false", "none", "nan", "null", "n/a"})
 _LABELS = frozenset({"category", "text", "set", "list", "ordered_list"})
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?!\w|\.\d)")
 _WORDS = (paths.INSTRUCTION, paths.TASK_TOML)
-# The same bytes in every task: they cannot know a gold.
-_SAME_EVERYWHERE = frozenset({paths.HEALTHCHECK, paths.SEAL, paths.PULL_BUCKET, paths.REQUIREMENTS})
+# Written by templates and policies, read apart, or the same in every task; `digest-differs` sees a change by hand.
+_OURS = frozenset(
+    {
+        *_WORDS,
+        paths.MANIFEST,
+        paths.ENV_DOCKERFILE,
+        paths.SIZE,
+        paths.HEALTHCHECK,
+        paths.SEAL,
+        paths.PULL_BUCKET,
+        paths.REQUIREMENTS,
+    }
+)
 _HIDDEN = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 
@@ -57,42 +68,51 @@ def _pattern(gold: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", re.IGNORECASE)
 
 
+def _same_number(gold: str, text: str) -> bool:
+    """Whether a number in ``text`` is the gold, written another way ("1,234.50" for 1234.5)."""
+    number = _number(gold)
+    return number is not None and any(_number(found) == number for found in _NUMBER.findall(text))
+
+
 def _without_offers(gold: str, text: str) -> str:
     """``text`` without the places where ``gold`` is one of several options."""
     before, after = r"(?:[(,:;]|\b(?:or|and|of|among|between)\b)", r"(?:[),;]|\b(?:or|and)\b)"
     return re.sub(rf"{before}\s*[\"']?{re.escape(gold.strip())}[\"']?\s*(?={after})", " ", text, flags=re.IGNORECASE)
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """Every text in a nest of tables and lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
+def _texts(task: TaskView, gold: str, labels: bool) -> Iterator[tuple[str, str]]:
+    """What on the agent's side a row's author wrote, by file: the rest is the same words in every task.
+
+    A label is looked for in the question rather than in the whole instruction, whose frame speaks of data and answers.
+    """
+    question = str(task.expected.get("question", ""))
+    framed = labels and question.strip() != "" and question.strip() in task.instruction
+    yield paths.INSTRUCTION, question if framed else task.instruction
+    described = task.config.get("task")
+    yield paths.TASK_TOML, str(described.get("description", "")) if isinstance(described, dict) else ""
+    if _number(gold) is None:
+        yield paths.MANIFEST, "\n".join(str(table.get("name")) for table in task.manifest.get("tables", []))
+        for name in task.agent_files:
+            if name not in _OURS:
+                yield name, _readable(task, name)
 
 
-def _text(task: TaskView, name: str) -> str:
-    """What of a file can hold a gold."""
-    if name == paths.TASK_TOML:
-        return "\n".join(_strings([task.config.get("task"), task.config.get("metadata")]))
-    return task.text(name)
+def _readable(task: TaskView, name: str) -> str:
+    try:
+        return task.text(name)
+    except UnicodeDecodeError:
+        return ""
 
 
 def leaks(task: TaskView) -> Iterator[Finding]:
     """Every place on the agent's side where a gold of the task can be read."""
-    names = [name for name in task.agent_files if name not in _SAME_EVERYWHERE]
     for gold, answer_type in golds_of(task.expected):
         if not _telling(gold):
             continue
         pattern = _pattern(gold)
-        for name in names if _number(gold) is None else _WORDS:
+        for name, text in _texts(task, gold, answer_type in _LABELS):
             asked = name in _WORDS and answer_type in _LABELS
-            text = _text(task, name)
-            if pattern.search(_without_offers(gold, text) if asked else text):
+            if pattern.search(_without_offers(gold, text) if asked else text) or _same_number(gold, text):
                 yield _leak(task, name, "warning" if asked else "error")
         for name in task.files:
             if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.check.catalog_rules import Signature, nothing_strays, same_question, signature
+from builder.check.catalog_rules import Signature, indexes_agree, nothing_strays, same_question, signature
 from builder.check.task import TaskView
 from builder.check.task_rules import TASK_RULES
 from builder.check.verdict_rules import verdict_programs
@@ -43,9 +43,15 @@ def check_task(entry: Entry, folder: Path) -> tuple[list[Finding], Signature | N
         except (OSError, ValueError, KeyError, TypeError, UserError) as error:
             findings.append(_unreadable(entry, rule.__name__, error))
     try:
-        return findings, signature(entry, task.instruction, task.expected.get("gold"))
-    except (OSError, ValueError):
+        return findings, _signature(task)
+    except (OSError, ValueError, LookupError, TypeError):
         return findings, None
+
+
+def _signature(task: TaskView) -> Signature:
+    tables = [(str(table["name"]), str(table["sha256"])) for table in task.manifest.get("tables", [])]
+    question = str(task.expected.get("question") or task.instruction)
+    return signature(task.entry, question, tables, task.expected.get("gold"))
 
 
 def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
@@ -100,5 +106,6 @@ def check(
         progress(done, len(entries))
     findings.extend(same_question(signatures))
     findings.extend(nothing_strays(catalog, entries))
+    findings.extend(indexes_agree(catalog, entries))
     findings.extend(verdict_programs(catalog, entries))
     return CheckReport(len(entries), tuple(findings))

@@ -5,7 +5,6 @@ A rule carries the number of the silent failure it stands against (FAILURES.md's
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -14,8 +13,9 @@ import grader
 from builder.check.leaks import leaks
 from builder.check.lint import harbor_lint
 from builder.check.task import TaskView
+from builder.shared_files import SharedFiles
 from catalog import paths
-from catalog.digest import digest_of_directory
+from catalog.digest import digest_of_directory, hash_of_file
 from catalog.findings import Finding
 
 TaskRule = Callable[[TaskView], Iterator[Finding]]
@@ -40,11 +40,30 @@ def _hashes() -> dict[tuple[int, int], str]:
     return {}
 
 
-def grader_source(task: TaskView) -> Iterator[Finding]:
-    """The grader that ships is the one source, and the expected file names it."""
-    found = hashlib.sha256((task.folder / paths.GRADER).read_bytes()).hexdigest()
-    if found != grader.source_sha256():
-        yield _error(task, "grader-differs", "tests/grader.py is not this project's grader", file=paths.GRADER)
+@cache
+def _shared() -> dict[str, str]:
+    """The files that every task has alike, by their place, with the sha256 of their one source."""
+    return {place: file.sha256 for place, file in SharedFiles.load().static.items()}
+
+
+def _sha256(task: TaskView, name: str) -> str:
+    return hash_of_file(task.folder / name, _hashes())
+
+
+def shared_files(task: TaskView) -> Iterator[Finding]:
+    """The programs that ship (grader, seal, healthcheck, ...) are this project's own, byte for byte."""
+    for place in (paths.GRADER, paths.TEST_SH, paths.SEAL, paths.HEALTHCHECK):
+        if place not in task.files:
+            yield _error(task, "shared-differs", "a program of every task is missing", file=place)
+    for place, source in _shared().items():
+        if place in task.files and _sha256(task, place) != source:
+            rule = "grader-differs" if place == paths.GRADER else "shared-differs"
+            yield _error(task, rule, "this is not the file that this project ships", file=place)
+
+
+def grader_named(task: TaskView) -> Iterator[Finding]:
+    """The expected file names the grader beside it."""
+    found = _sha256(task, paths.GRADER)
     if task.expected.get("grader_sha256") != found:
         yield _error(
             task, "grader-differs", "expected.json names another grader than the one beside it", file=paths.EXPECTED
@@ -53,6 +72,9 @@ def grader_source(task: TaskView) -> Iterator[Finding]:
 
 def cases_hold(task: TaskView) -> Iterator[Finding]:
     """The task's own unit tests hold under the grader that ships."""
+    for kind in ("accept", "reject"):
+        if not task.cases.get(kind):
+            yield _error(task, "case-missing", f"cases.json holds no answer to {kind}", file=paths.CASES)
     for sentence in grader.run_cases(task.expected, task.cases):
         yield _error(task, "case-fails", sentence, "correct the row's gold, type or tolerance", paths.CASES)
 
@@ -107,6 +129,8 @@ def tables_are_there(task: TaskView) -> Iterator[Finding]:
             yield _error(task, "S34-table-differs", f"table {name!r} has {size} bytes, not {listed[name].get('bytes')}")
         elif size == 0:
             yield _error(task, "S34-no-table", f"table {name!r} is empty", "give the row a table with rows in it")
+        elif _sha256(task, f"{paths.DATA}/{name}") != listed[name].get("sha256"):
+            yield _error(task, "S34-table-differs", f"table {name!r} is not the one of the manifest")
 
 
 def size_inside_environment(task: TaskView) -> Iterator[Finding]:
@@ -121,7 +145,8 @@ def size_inside_environment(task: TaskView) -> Iterator[Finding]:
 TASK_RULES: tuple[TaskRule, ...] = (
     harbor_lint,
     digest,
-    grader_source,
+    shared_files,
+    grader_named,
     cases_hold,
     leaks,
     instruction_survives_a_shell,

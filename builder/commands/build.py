@@ -37,10 +37,18 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
     Raises:
         SpecError: where the options do not go with the source, or the spec cannot be used.
     """
-    if source.suffix.lower() not in SOURCES:
+    if source.suffix.lower() == ".toml":
         if tables or name:
             raise SpecError("--tables and --name go with a file of rows", where=source, fix="set them in the spec")
         return read_spec(source)
+    if source.suffix.lower() not in SOURCES:
+        raise SpecError(
+            "this is neither a spec nor a file of rows",
+            where=source,
+            expected=f"a name that ends in .toml (a spec), or in {', '.join(SOURCES)} (rows)",
+            found=source.suffix or "no suffix",
+            fix="save a workbook as CSV, or name another file",
+        )
     parts = _FULL_NAME.fullmatch(name or "")
     if parts is None:
         raise SpecError(
@@ -50,6 +58,8 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
             found=name or "nothing",
             fix=f"harborwright build {source} --name my-org/{source.stem.lower()}",
         )
+    if tables and not tables.is_dir():
+        raise SpecError("there is no such folder of tables", where=tables, fix="correct --tables")
     values = {"org": parts[1], "name": parts[2], "source": source.name}
     if tables:
         values["tables"] = str(tables.resolve())
@@ -77,14 +87,14 @@ def run_build(
     spec = spec_of(source, tables, name)
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
     lock = lock_for(spec, source)
-    with show.progress(f"building {spec.full_name}", None, quiet=quiet) as bar:
+    with show.progress(f"building {spec.full_name}", quiet=quiet) as tell:
         return build(
             spec,
             place,
             lock,
             cache=cache_folder(),
             jobs=jobs or os.cpu_count() or 1,
-            progress=lambda tasks: bar.update(bar.task_ids[0], completed=tasks),
+            progress=lambda tasks: tell(tasks, None),
         )
 
 
@@ -96,6 +106,10 @@ def print_report(report: BuildReport) -> None:
     """Print what a build did."""
     done = f"{report.written} written, {report.unchanged} unchanged, {report.removed} removed, {report.seconds:.1f} s"
     show.console.print(f"[bold]{report.tasks} tasks[/] in {report.catalog} ({done})")
+    if report.on_their_word:
+        show.console.print(
+            f"  {report.on_their_word} without a program: nothing but their rows vouches for their golds"
+        )
     if report.tasks:
         show.console.print(f"  splits: {_counts(report.splits)}; tiers: {_counts(report.tiers)}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")

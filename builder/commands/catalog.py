@@ -9,7 +9,7 @@ import typer
 
 from builder import show
 from builder.commands import build, check
-from builder.commands.options import CLEAN, FINDINGS, JobsOption, OutOption, SpecArgument
+from builder.commands.options import CLEAN, FINDINGS, JobsOption, NameOption, OutOption, SpecArgument, TablesOption
 from builder.verify.commands import verify_command
 from builder.verify.engine import require as require_engine
 from catalog.errors import SandboxError
@@ -20,11 +20,13 @@ UNPINNED = "harbor-unpinned-image"
 def catalog_command(
     source: SpecArgument,
     out: OutOption = None,
+    tables: TablesOption = None,
+    name: NameOption = None,
     jobs: JobsOption = None,
     sample: Annotated[int, typer.Option(min=0, help="Tasks to prove in containers; 0 proves none now.")] = 24,
 ) -> None:
     """Build, check and, where an engine is there, prove a sample: one command from rows to a catalog to trust."""
-    report = build.run_build(source, out, None, None, jobs, quiet=False)
+    report = build.run_build(source, out, tables, name, jobs, quiet=False)
     build.print_report(report)
     checked = check.run_check(report.catalog, jobs, quiet=False)
     check.print_report(checked, report.catalog)
@@ -45,6 +47,7 @@ def _prove(catalog: Path, sample: int, jobs: int | None) -> None:
     except SandboxError as error:
         show.console.print(f"not proven in containers: {error}", markup=False)
         return
+    show.console.print(f"proving a sample in containers; for every task: harborwright verify {catalog}", markup=False)
     verify_command(catalog, sample=sample, jobs=jobs)
 
 

@@ -14,10 +14,8 @@ from builder.commands.options import CLEAN, FINDINGS, CatalogArgument, JobsOptio
 
 def run_check(catalog: Path, jobs: int | None, quiet: bool) -> CheckReport:
     """Check a catalog, with a progress bar unless ``quiet``."""
-    with show.progress("checking", None, quiet=quiet) as bar:
-        return check(
-            catalog, jobs=jobs, progress=lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
-        )
+    with show.progress("checking", quiet=quiet) as tell:
+        return check(catalog, jobs=jobs, progress=tell)
 
 
 def print_report(report: CheckReport, catalog: Path) -> None:

@@ -12,10 +12,12 @@ CLEAN, FINDINGS = 0, 1
 
 SpecArgument = Annotated[Path, typer.Argument(help="A spec (TOML), or a file of rows: JSONL, CSV or Parquet.")]
 CatalogArgument = Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")]
-OutOption = Annotated[Path | None, typer.Option(help="Where the catalog goes [catalog/dist/NAME].")]
-TablesOption = Annotated[Path | None, typer.Option(help="With rows: the folder of their tables [beside the rows].")]
+OutOption = Annotated[Path | None, typer.Option(help="Where the catalog goes (default: catalog/dist/NAME).")]
+TablesOption = Annotated[
+    Path | None, typer.Option(help="With rows: the folder of their tables (default: beside the rows).")
+]
 NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -20,14 +20,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 
 def grade_command(
     catalog: Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")],
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes [one per core].")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")] = None,
     json: JsonOption = False,
 ) -> None:
     """Run every task's own unit tests under the grader it ships."""
-    with show.progress("grading", None, quiet=json) as bar:
-        report = grade_catalog(
-            catalog, jobs=jobs, progress=lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
-        )
+    with show.progress("grading", quiet=json) as tell:
+        report = grade_catalog(catalog, jobs=jobs, progress=tell)
     if json:
         show.as_json(report.as_dict())
     else:

@@ -26,12 +26,14 @@ def verify_command(
     faults: Annotated[bool, typer.Option("--faults", help="Also break box, verifier, engine under a trial.")] = False,
     probe: Annotated[list[str] | None, typer.Option(help="Only this probe; may be given again.")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split, or a tier of it: train, train:medium.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at a time [one per core, at most 8].")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Trials at a time (default: one per core, at most 8).")
+    ] = None,
     prune_images: Annotated[bool, typer.Option("--prune-images", help="Remove the images that were built.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Prove tasks in containers: the oracle gets 1, everything else 0, and what breaks is never 0."""
-    with show.progress("verifying", None, quiet=json) as bar:
+    with show.progress("verifying", quiet=json) as tell:
         report = verify(
             catalog,
             sample=sample,
@@ -41,7 +43,7 @@ def verify_command(
             split=split,
             jobs=jobs or min(os.cpu_count() or 1, 8),
             prune_images=prune_images,
-            progress=lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total),
+            progress=tell,
         )
     if json:
         show.as_json(report.as_dict())

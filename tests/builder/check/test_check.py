@@ -111,6 +111,24 @@ TASK_FAULTS: dict[str, tuple[str, Callable[[Path], None]]] = {
         "harbor-root-agent",
         lambda task: rewrite(task / paths.TASK_TOML, lambda text: text.replace('user = "agent"', 'user = "root"')),
     ),
+    "another seal": ("shared-differs", lambda task: rewrite(task / paths.SEAL, lambda text: text + "# harmless\n")),
+    "a test that always passes": (
+        "shared-differs",
+        lambda task: rewrite(task / paths.TEST_SH, lambda text: "#!/bin/sh\necho 1 >/logs/verifier/reward.txt\n"),
+    ),
+    "no healthcheck": ("shared-differs", lambda task: (task / paths.HEALTHCHECK).unlink()),
+    "no case to reject": (
+        "case-missing",
+        lambda task: (task / paths.CASES).write_text('{"schema": 1, "accept": [{"answer": "123.46", "why": ""}]}'),
+    ),
+    "a table of the same length": (
+        "S34-table-differs",
+        lambda task: rewrite(task / paths.DATA / "penguins.csv", lambda text: text.replace("3750", "3751")),
+    ),
+    "the gold written another way": (
+        "gold-visible",
+        lambda task: rewrite(task / paths.INSTRUCTION, lambda text: text + "\nAbout 0,123.460?\n"),
+    ),
     "damaged JSON": ("cases-hold", lambda task: (task / paths.CASES).write_text("{")),
     "a missing instruction": ("digest-differs", lambda task: (task / paths.INSTRUCTION).unlink()),
 }
@@ -130,6 +148,20 @@ def test_a_stray_folder_among_the_tasks_is_found(catalog: Path) -> None:
     (catalog / "extra").mkdir()
     strays = {finding.where for finding in check(catalog, jobs=1).findings if finding.rule == "N11-stray"}
     assert strays == {"train/notes", "extra"}
+
+
+@pytest.mark.parametrize("index", ["{}", "", None])
+def test_an_index_that_does_not_say_what_is_there_is_found(catalog: Path, index: str | None) -> None:
+    if index is None:
+        (catalog / paths.INDEX_JSON).unlink()
+    else:
+        (catalog / paths.INDEX_JSON).write_text(index)
+    assert "index-differs" in rules(check(catalog, jobs=1))
+
+
+def test_a_path_of_the_index_changed_by_hand_is_found(catalog: Path) -> None:
+    rewrite(catalog / paths.INDEX_JSON, lambda text: text.replace("train/mass", "../../etc"))
+    assert "index-differs" in rules(check(catalog, jobs=1))
 
 
 def test_a_task_that_is_gone_is_found(catalog: Path) -> None:
@@ -182,6 +214,20 @@ def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule
     report = build(spec, tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1)
     assert report.tasks == 2, report.set_aside
     assert rule in rules(check(tmp_path / "catalog", jobs=1))
+
+
+def test_the_same_bytes_under_another_name_are_the_same_data(tmp_path: Path) -> None:
+    for name in ("cities.csv", "copy.csv"):
+        (tmp_path / name).write_text("city,temp\nOslo,4\nRome,16\n")
+    rows = [
+        {"task_id": name[:2], "question": f"How many rows has {name}?", "answer": "2", "tables": [name], "split": split}
+        for name, split in (("cities.csv", "train"), ("copy.csv", "test"))
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = parse_spec({"org": "lab", "name": "towns", "source": "rows.jsonl"}, tmp_path / "spec.toml")
+    report = build(spec, tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1)
+    assert report.tasks == 2, report.set_aside
+    assert "S39-split-overlap" in rules(check(tmp_path / "catalog", jobs=1))
 
 
 def test_normalising_drops_what_changes_no_question() -> None:
