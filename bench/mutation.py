@@ -189,6 +189,7 @@ def start(mutant: Mutant | None, text: str, folder: Path) -> int:
 def survivors(sample: Sequence[Mutant | None], text: str, jobs: int) -> list[Mutant | None]:
     """Those mutants that no test notices."""
     waiting, alive = list(sample), list[Mutant | None]()
+    done = 0
     running: dict[int, tuple[Mutant | None, tempfile.TemporaryDirectory[str]]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
@@ -197,6 +198,9 @@ def survivors(sample: Sequence[Mutant | None], text: str, jobs: int) -> list[Mut
         child, status = os.wait()
         mutant, folder = running.pop(child)
         folder.cleanup()
+        done += 1
+        if done % 25 == 0:
+            print(f"{done} of {len(sample)} tried, {len(alive)} live", flush=True)
         if status == 0:
             alive.append(mutant)
             if mutant is not None:

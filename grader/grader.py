@@ -453,7 +453,7 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
-LANGUAGE = pattern(r"[\w+.-]*[ ]*\Z")
+LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
@@ -758,6 +758,7 @@ def _asked_units(text: str) -> frozenset[str]:
             key.isalpha()
             and len(key) <= 3
             and before not in ("in", "(", "[", "_")
+            and (before != "many" or key in ("won", "yen", "bit"))
             and key not in ("usd", "eur", "gbp", "kwh")
         ):
             continue

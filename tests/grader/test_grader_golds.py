@@ -378,3 +378,155 @@ def test_a_percent_sign_fits_only_a_percentage(gold: str, question: str, answer_
 )
 def test_the_same_point_of_the_calendar_is_recognised(gold: str, answer: str, same: bool) -> None:
     assert module.same_point(gold, answer) is same
+
+
+SCALE_WORDS = {
+    100: "hundred hundreds",
+    10**3: "thousand thousands k",
+    10**6: "million millions mn mln mm mio m",
+    10**9: "billion billions bn bln b",
+    10**12: "trillion trillions tn t",
+}
+
+
+@pytest.mark.parametrize(("value", "words"), SCALE_WORDS.items())
+def test_every_scale_word_has_its_value(value: int, words: str) -> None:
+    for word in words.split():
+        glue = " " if len(word) > 3 else ""
+        verdict = grade(str(7 * value), f"7{glue}{word}", answer_type="currency", question="What was the revenue?")
+        assert verdict.reward == 1.0, (word, verdict.reason)
+        assert grade(str(7 * value + 1), f"7{glue}{word}", answer_type="currency", rtol=0.0).reward == 0.0
+
+
+ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+
+
+@pytest.mark.parametrize("value", [*range(100), 100, 113, 1000, 2019, 45_000, 10**6, 10**9, 3 * 10**12])
+def test_every_number_has_its_word(value: int) -> None:
+    spelled = {100: "one hundred", 113: "one hundred and thirteen", 1000: "one thousand", 10**6: "one million",
+               2019: "two thousand and nineteen", 45_000: "forty-five thousand", 10**9: "one billion",
+               3 * 10**12: "three trillion"}  # fmt: skip
+    if value < 20:
+        word = ONES[value]
+    elif value < 100:
+        word = TENS[value // 10 - 2] + (f"-{ONES[value % 10]}" if value % 10 else "")
+    else:
+        word = spelled[value]
+    assert grade(str(value), word, answer_type="integer").reward == 1.0
+    assert grade(str(value + 1), word, answer_type="integer").reward == 0.0
+
+
+@pytest.mark.parametrize("word", ["or", "plus", "odd", "ish", "max", "min", "maximum", "minimum", "tops", "upwards"])
+def test_a_word_behind_the_number_bounds_it(word: str) -> None:
+    assert grade("42", f"42 {word}", answer_type="integer", question="How many orders?").reward == 0.0
+
+
+@pytest.mark.parametrize(
+    "pair", ["at least", "at most", "and more", "and counting", "and up", "and above", "and below"]
+)
+def test_two_words_behind_the_number_bound_it(pair: str) -> None:
+    question = f"How many orders were late, {pair}?"
+    assert grade("42", f"42 {pair}", answer_type="integer", question=question).reward == 0.0
+
+
+def test_a_label_has_at_most_six_words() -> None:
+    question = "What is the mean price of one new red car sold?"
+    assert grade("12", "mean price of new red car: 12", answer_type="number", question=question).reward == 1.0
+    assert not module._label_is_harmless(
+        "the mean price of one new red car", module.question_of(question, "12", "number")
+    )
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [
+        ('"Smith, John", "Doe, Jane"', '"Smith, John",    "Doe, Jane"', True),
+        ('"Smith, John", "Doe, Jane"', "'Smith, John' and 'Doe, Jane'", True),
+        ('"Smith, John", "Doe, Jane"', '"Smith, John"; Doe, Jane', False),
+        ("O'Neil, D'Arcy", "O'Neil, D'Arcy", True),
+        ("a, b", "\\(a, b\\)", True),
+        ("a, b", "\\(a\\), \\(b\\)", True),
+    ],
+)
+def test_quotes_hold_items_together(gold: str, answer: str, right: bool) -> None:
+    verdict = grade(gold, answer, answer_type="list")
+    assert (verdict.reward == 1.0) is right, verdict.reason
+
+
+def test_a_gold_that_is_no_list_of_fields_is_not_taken_for_one() -> None:
+    assert infer_answer_type([], "Which?") != ("fields", True)
+    assert infer_answer_type("name", "Which column?")[0] == "category"
+    assert infer_answer_type([{"gold": 1}], "Which?")[0] != "fields"
+
+
+@pytest.mark.parametrize("kind", ["essay", "fields", "Number"])
+def test_a_field_of_no_known_type_is_refused(kind: str) -> None:
+    with pytest.raises(GoldError, match="no known type"):
+        grade([{"name": "a", "gold": "1", "answer_type": kind}], "a: 1", answer_type="fields")
+
+
+@pytest.mark.parametrize(
+    ("gold", "question", "answer_type"),
+    [
+        ("2021-13", "Which code is used?", "category"),
+        ("2021-13", "Which range of codes is used?", "range"),
+        ("2021-03", "In which month?", "date"),
+        ("3-5", "What came out?", "range"),
+    ],
+)
+def test_a_dash_between_numbers_is_a_range_where_it_can_be(gold: str, question: str, answer_type: str) -> None:
+    assert infer_answer_type(gold, question)[0] == answer_type
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("```python\n43\n```", True),
+        ("```\n43\n```", True),
+        ("```43```", True),
+        ("~~~text\n43\n~~~", True),
+        ("```42\n43\n```", False),
+        ("```42 or\n43\n```", False),
+        ("```43\n```\n```42\n```", False),
+    ],
+)
+def test_a_fence_holds_one_answer(answer: str, right: bool) -> None:
+    assert (grade("43", answer, answer_type="integer").reward == 1.0) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "right"),
+    [
+        ("How many km is the route?", "43 km", True),
+        ("How many km is the route?", "43 miles", False),
+        ("How many minutes does it take?", "43 minutes", True),
+        ("How many minutes does it take?", "43 hours", False),
+        ("How many stations are there?", "43 km", False),
+        ("How many ounces and pounds are sold?", "43 ounces", True),
+    ],
+)
+def test_a_count_of_a_unit_keeps_it(question: str, answer: str, right: bool) -> None:
+    verdict = grade("43", answer, answer_type="integer", question=question)
+    assert (verdict.reward == 1.0) is right, verdict.reason

@@ -264,3 +264,31 @@ def test_twice_is_the_same(box: Box) -> None:
     first = [(path.name, path.read_bytes()) for path in sorted(box.rewards.iterdir())]
     box.run()
     assert [(path.name, path.read_bytes()) for path in sorted(box.rewards.iterdir())] == first
+
+
+def test_an_expected_file_beyond_all_measure_is_not_read(box: Box) -> None:
+    box.expected["question"] = "x" * (grader.grader.MAX_FILE + 1)
+    box.write()
+    done = box.run()
+    assert done.returncode == 2 and "cause=expected-missing" in done.stderr and "longer than" in done.stderr
+    assert not (box.rewards / "reward.json").exists()
+
+
+def test_the_compiled_module_runs_as_the_task_template_starts_it(box: Box) -> None:
+    """As in tests/Dockerfile and tests/test.sh: compiled once, started by import, stale once the file is another."""
+    flags = ["-I", "-S"]
+    subprocess.run(
+        [sys.executable, *flags, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(box.grader)],
+        check=True,
+    )
+    assert list((box.root / "__pycache__").glob("grader.*.pyc"))
+    start = f"import sys; sys.path.append({str(box.root)!r}); import grader; sys.exit(grader.main())"
+    paths = ["--expected", "expected.json", "--answer", "answer.txt", "--sentinel", "sentinel.json"]
+    command = [sys.executable, *flags, "-c", start, *paths, "--reward-dir", "verifier"]
+    done = subprocess.run(command, cwd=box.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert box.reward() == {"reward": 1.0}
+    box.grader.write_text(box.grader.read_text() + "\nGRADER_VERSION = 'changed'\n")
+    done = subprocess.run(command, cwd=box.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "cause=grader-mismatch" in done.stderr
+    assert box.verdict()["grader_version"] == "changed", "the compiled form of other bytes was run"
