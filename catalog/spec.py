@@ -18,16 +18,64 @@ from catalog import paths
 from catalog.errors import SpecError
 from catalog.paths import is_task_name
 
-
 # Bounds of what a person can mean, in MB and in seconds: 10 TB, and 115 days.
 _MOST: Final = 10_000_000
 _MOST_CPUS: Final = 1024
 # What the base image has already: a task would run as one of its users, or could not add a user beside the group.
 _SYSTEM_NAMES: Final = frozenset(
-    """root daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody nogroup
-    adm tty disk dialout fax voice cdrom floppy tape sudo audio dip operator src shadow utmp video sasl plugdev staff
-    users input kvm render sgx crontab messagebus sshd systemd-network systemd-resolve systemd-timesync
-    systemd-journal""".split()
+    [
+        "root",
+        "daemon",
+        "bin",
+        "sys",
+        "sync",
+        "games",
+        "man",
+        "lp",
+        "mail",
+        "news",
+        "uucp",
+        "proxy",
+        "www-data",
+        "backup",
+        "list",
+        "irc",
+        "gnats",
+        "nobody",
+        "nogroup",
+        "adm",
+        "tty",
+        "disk",
+        "dialout",
+        "fax",
+        "voice",
+        "cdrom",
+        "floppy",
+        "tape",
+        "sudo",
+        "audio",
+        "dip",
+        "operator",
+        "src",
+        "shadow",
+        "utmp",
+        "video",
+        "sasl",
+        "plugdev",
+        "staff",
+        "users",
+        "input",
+        "kvm",
+        "render",
+        "sgx",
+        "crontab",
+        "messagebus",
+        "sshd",
+        "systemd-network",
+        "systemd-resolve",
+        "systemd-timesync",
+        "systemd-journal",
+    ]
 )
 # Segments of plain ASCII: the path stands in shell scripts, in JSON and in what the agent is told.
 _ANSWER_PATH: Final = re.compile(r"/app(?:/[A-Za-z0-9._+@=,-]+)+")
