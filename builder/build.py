@@ -7,6 +7,8 @@ nothing at all. Memory stays flat: a planned task is held only until it is writt
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
 import json
 import os
@@ -21,10 +23,11 @@ from builder.plan import Planned, open_source, plan
 from builder.sources import SetAside
 from builder.state import BuildState, Fingerprints, StateWriter, policies_text
 from builder.tables import TableShelf
-from builder.tables.remembered import keep_inspections, read_inspections
-from builder.tree import building
+from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
+from builder.tree import ChangedFileError, building, look_of, resolved
 from builder.workers import Baked, Changed, Kept, Refused, Workplace, put_in_place
 from catalog import paths
+from catalog.errors import UserError
 from catalog.findings import Finding
 from catalog.index import Entry, IndexWriter
 from catalog.spec import Spec
@@ -115,6 +118,8 @@ def build(
     """
     began = time.monotonic()
     report = BuildReport(out)
+    out = resolved(out)
+    _open_cache(cache)
     source = open_source(spec, cache)
     known = read_inspections(cache)
     shelf = TableShelf(source.tables, report.findings.append, known)
@@ -128,11 +133,31 @@ def build(
         report.count_all(state)
     else:
         remaining = itertools.chain(same, [] if first is None else [first], rest)
-        with building(out) as folder:
-            _write(Workplace(spec, lock, folder, out.absolute()), remaining, state, report, jobs, progress)
+        try:
+            with building(out) as folder:
+                _write(Workplace(spec, lock, folder, out), remaining, state, report, jobs, progress)
+        except ChangedFileError as error:
+            forget_inspection(cache, str(error.where))
+            raise
     keep_inspections(cache, known, shelf.inspections)
     report.seconds = time.monotonic() - began
     return report
+
+
+def _open_cache(cache: Path) -> None:
+    """Make the cache's folder now: a build must not fail over it once the catalog is written."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        if not os.access(cache, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise UserError(
+            "the cache cannot be used",
+            where=cache,
+            expected="a folder that can be written",
+            found=error.strerror,
+            fix="set HARBORWRIGHT_CACHE to another folder",
+        ) from None
 
 
 def _decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: BuildState, out: Path) -> Iterator[Step]:
@@ -143,12 +168,12 @@ def _decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: B
             continue
         name = item.row.task_id.lower()
         mark = marks.of(item.row, item.tables, item.size)
-        path = state.unchanged(name, mark)
+        there = state.unchanged(name, mark)
         reason = state.refused(name, mark)
         if reason is not None:
             yield Refused(SetAside(item.row.task_id, item.row.where, reason), mark)
-        elif path is not None and os.path.isfile(f"{out}/{path}/{paths.TASK_TOML}"):  # noqa: PTH113 - once a task: speed
-            yield Kept(name, path, mark)
+        elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
+            yield Kept(name, there[0], mark, there[1])
         else:
             yield Changed(item, mark)
 
@@ -170,7 +195,17 @@ def _same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], 
 def _nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
     """True where ``same`` is all there is, and all there was."""
     tasks = sum(isinstance(step, Kept) for step in same)
-    return tasks == len(state) and tasks > 0 and not _set_aside_differs(out, _set_aside(same))
+    whole = _indices_stand(out) and not _set_aside_differs(out, _set_aside(same))
+    return tasks == len(state) and tasks > 0 and whole
+
+
+def _indices_stand(out: Path) -> bool:
+    """True where both index files are there, and none was written after the state, which a build closes last."""
+    try:
+        written = (out / paths.BUILD_STATE).stat().st_mtime_ns
+        return all((out / name).stat().st_mtime_ns <= written for name in (paths.INDEX_JSON, paths.INDEX_PARQUET))
+    except OSError:
+        return False
 
 
 def _set_aside(steps: Iterable[Step]) -> list[SetAside]:
@@ -198,8 +233,12 @@ def _write(
                 yield step
 
     present = 0
-    with IndexWriter(place.new, place.spec.full_name) as index:
-        for done in put_in_place(tasks(), place, jobs):
+    # Closed whatever happens: a build that is interrupted here ends its workers before its folder goes.
+    with (
+        IndexWriter(place.new, place.spec.full_name) as index,
+        contextlib.closing(put_in_place(tasks(), place, jobs)) as results,
+    ):
+        for done in results:
             if isinstance(done, Refused):
                 refuse(done)
                 continue
@@ -207,7 +246,7 @@ def _write(
             entry = done.entry if isinstance(done, Baked) else state.entry(done.name)
             doubts = done.findings if isinstance(done, Baked) else state.doubts(done.name)
             index.add(entry)
-            next_state.add(entry, done.fingerprint, doubts)
+            next_state.add(entry, done.fingerprint, done.look, doubts)
             report.findings += doubts
             _keep_receipt(entry, place)
             present += state.has(entry.name)

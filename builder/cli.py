@@ -7,8 +7,10 @@ expected, found and next step; a bug keeps its traceback.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from importlib.metadata import EntryPoint, entry_points
+from types import FrameType
 
 import typer
 
@@ -17,6 +19,8 @@ from catalog.errors import UserError
 GROUP = "harborwright.commands"
 COULD_NOT_RUN = 2
 INTERRUPTED = 130
+TERMINATED = 143
+_TOLD = "harborwright: interrupted; nothing half-done was left in place"
 
 app = typer.Typer(
     name="harborwright",
@@ -66,8 +70,15 @@ def _report(error: UserError) -> None:
         typer.secho(f"harborwright: {error}", err=True)
 
 
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """End as an exception ends the program, so that everything on the way is tidied up as after Ctrl-C."""
+    typer.secho(_TOLD, err=True)
+    sys.exit(TERMINATED)
+
+
 def main() -> None:
-    """Run the program; the one place where an error becomes text and an exit status."""
+    """Run the program; the one place where an error or a signal becomes text and an exit status."""
+    signal.signal(signal.SIGTERM, _terminate)
     load_commands(app, sys.argv[1] if len(sys.argv) > 1 else None)
     try:
         app()
@@ -75,7 +86,7 @@ def main() -> None:
         _report(error)
         sys.exit(COULD_NOT_RUN)
     except KeyboardInterrupt:
-        typer.secho("harborwright: interrupted; nothing half-done was left in place", err=True)
+        typer.secho(_TOLD, err=True)
         sys.exit(INTERRUPTED)
 
 

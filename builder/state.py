@@ -26,9 +26,16 @@ from catalog.rows import Row
 from catalog.tables import Size, Table
 
 # A row that baking refused has a name, a fingerprint and a reason, and nothing else; doubts are findings as JSON.
-_OURS = ["fingerprint", "refused", "doubts"]
+# The look of a task's directory tells whether somebody's hand changed it since.
+_OURS = ["fingerprint", "look", "refused", "doubts"]
 _SCHEMA = pa.schema(
-    [*PARQUET_SCHEMA, ("fingerprint", pa.binary(16)), ("refused", pa.string()), ("doubts", pa.string())]
+    [
+        *PARQUET_SCHEMA,
+        ("fingerprint", pa.binary(16)),
+        ("look", pa.binary(8)),
+        ("refused", pa.string()),
+        ("doubts", pa.string()),
+    ]
 )
 _BATCH = 2000
 # The code and the templates that a task's bytes follow from.
@@ -61,12 +68,12 @@ class BuildState:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        self._tasks: dict[str, tuple[bytes, str, int]] = {}
+        self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
         self._refused: dict[str, tuple[bytes, str]] = {}
-        columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "path", "refused"))
-        for place, (name, mark, path, reason) in enumerate(zip(*columns, strict=True)):
+        columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "look", "path", "refused"))
+        for place, (name, mark, look, path, reason) in enumerate(zip(*columns, strict=True)):
             if reason is None:
-                self._tasks[name] = (mark, path, place)
+                self._tasks[name] = (mark, look, path, place)
             else:
                 self._refused[name] = (mark, reason)
 
@@ -89,19 +96,22 @@ class BuildState:
         """True where the last build had a task of this name."""
         return name in self._tasks
 
-    def unchanged(self, name: str, fingerprint: bytes) -> str | None:
-        """Where task ``name`` lies, if the last build made it from the very same things, else None."""
-        mark, path, _ = self._tasks.get(name, (b"", "", 0))
-        return path if mark == fingerprint else None
+    def unchanged(self, name: str, fingerprint: bytes) -> tuple[str, bytes] | None:
+        """Where task ``name`` lies and what its directory looked like, if the last build made it from the same things.
+
+        None where it did not.
+        """
+        mark, look, path, _ = self._tasks.get(name, (b"", b"", "", 0))
+        return (path, look) if mark == fingerprint else None
 
     def entry(self, name: str) -> Entry:
         """The index entry of a task of the last build."""
-        place = self._tasks[name][2]
+        place = self._tasks[name][3]
         return Entry(**self._table.slice(place, 1).drop(_OURS).to_pylist()[0])
 
     def doubts(self, name: str) -> list[Finding]:
         """What was doubtful about the row of a task of the last build: said again as long as it stands."""
-        return _findings(self._table["doubts"][self._tasks[name][2]].as_py())
+        return _findings(self._table["doubts"][self._tasks[name][3]].as_py())
 
     def all_doubts(self) -> list[Finding]:
         """What was doubtful about any row of the last build."""
@@ -138,10 +148,10 @@ class StateWriter:
         self._writer = pq.ParquetWriter(folder / paths.BUILD_STATE, _SCHEMA, compression="zstd")
         self._batch: list[dict[str, object]] = []
 
-    def add(self, entry: Entry, fingerprint: bytes, doubts: Sequence[Finding]) -> None:
-        """Append one task, with what is doubtful about its row."""
+    def add(self, entry: Entry, fingerprint: bytes, look: bytes, doubts: Sequence[Finding]) -> None:
+        """Append one task, with the look of its directory and what is doubtful about its row."""
         kept = json.dumps([asdict(finding) for finding in doubts]) if doubts else None
-        self._append({**entry.model_dump(), "fingerprint": fingerprint, "doubts": kept})
+        self._append({**entry.model_dump(), "fingerprint": fingerprint, "look": look, "doubts": kept})
 
     def refuse(self, name: str, fingerprint: bytes, reason: str) -> None:
         """Append one row that baking refused."""

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from builder.baked import TaskFile
-from catalog import paths
+from builder.ours import refuse_what_is_not_ours
 from catalog.errors import CatalogError
 
 _AT_FDCWD = -100
@@ -29,15 +29,20 @@ _PROGRAM_MODE = 0o755
 
 
 def write_file(path: Path, content: bytes, *, executable: bool = False) -> None:
-    """Create ``path`` with ``content`` and the mode a task file has, whatever the umask."""
+    """Create ``path`` with ``content`` and the mode and time a task file has, whatever the umask."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
         os.fchmod(descriptor, _PROGRAM_MODE if executable else _FILE_MODE)
+        os.utime(descriptor, (0, 0))
     finally:
         os.close(descriptor)
+
+
+class ChangedFileError(CatalogError):
+    """A file has other bytes than its hash says: it changed under the build, or behind its size and time."""
 
 
 class Blobs:
@@ -71,12 +76,12 @@ class Blobs:
             found = hashlib.file_digest(copy, "sha256").hexdigest()
         if found != file.sha256:
             beside.unlink()
-            raise CatalogError(
-                "a file changed while the catalog was being built",
+            raise ChangedFileError(
+                "a file changed while the catalog was being built, or behind its size and time",
                 where=file.shared,
                 expected=f"sha256 {file.sha256}",
                 found=f"sha256 {found}",
-                fix="build again once nothing writes to it",
+                fix="build again once nothing writes to it: it will be read anew",
             )
         beside.chmod(_PROGRAM_MODE if file.executable else _FILE_MODE)
         os.utime(beside, (0, 0))
@@ -97,6 +102,31 @@ def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
             blobs.link(file, folder / file.path)
         else:
             write_file(folder / file.path, file.content, executable=file.executable)
+
+
+def look_of(folder: str) -> bytes:
+    """What a task directory looks like without reading its files, in 8 bytes; none where it cannot be listed.
+
+    Paths, sizes, times and modes enter: every file we write has one fixed time, so that an edit by hand shows, and a
+    copy that keeps times looks the same.
+    """
+    seen: list[str] = []
+    pending = [""]
+    try:
+        while pending:
+            prefix = pending.pop()
+            with os.scandir(f"{folder}/{prefix}") as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{prefix}{entry.name}/")
+                    else:
+                        status = entry.stat(follow_symlinks=False)
+                        look = f"{status.st_size} {status.st_mtime_ns} {status.st_mode}"
+                        seen.append(f"{prefix}{entry.name}\0{look}")
+    except OSError:
+        return b""
+    seen.sort()
+    return hashlib.blake2b("\n".join(seen).encode(errors="surrogateescape"), digest_size=8).digest()
 
 
 def link_tree(source: Path, target: Path) -> None:
@@ -149,6 +179,28 @@ def _friendly(error: OSError, target: Path) -> CatalogError:
     return CatalogError(message, where=where, found=str(error), fix=f"{fix}; the catalog that was there is untouched")
 
 
+def resolved(target: Path) -> Path:
+    """The folder that ``target`` means, links followed: a link to a folder stays a link to it.
+
+    Raises:
+        CatalogError: where it can be no catalog: the root of the file system, or links in a circle.
+    """
+    try:
+        real = target.resolve()
+    except (OSError, RuntimeError) as error:
+        raise CatalogError(
+            "this path leads nowhere", where=target, found=str(error), fix="choose another place with --out"
+        ) from None
+    if not real.name:
+        raise CatalogError(
+            "the root of the file system cannot be a catalog",
+            where=target,
+            expected="a folder of its own",
+            fix="choose another place with --out",
+        )
+    return real
+
+
 @contextmanager
 def building(target: Path) -> Iterator[Path]:
     """A folder beside ``target`` to build in; what it holds at the end takes the place of ``target`` at once.
@@ -156,9 +208,10 @@ def building(target: Path) -> Iterator[Path]:
     On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target.
 
     Raises:
-        CatalogError: where another build is at work, or the place cannot be written (full, read-only, no permission).
+        CatalogError: where another build is at work, the place cannot be written (full, read-only, no permission), or
+            it holds what no build put there.
     """
-    target = target.parent.resolve() / target.name
+    target = resolved(target)
     new = target.with_name(f".{target.name}.building")
     old = target.with_name(f".{target.name}.old")
     try:
@@ -167,6 +220,8 @@ def building(target: Path) -> Iterator[Path]:
             new.mkdir()
             try:
                 yield new
+                if target.exists():  # a build takes a while: somebody may have put a file there
+                    refuse_what_is_not_ours(target)
                 _put_in_place(new, target, old)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
@@ -201,12 +256,7 @@ def _recover(target: Path, new: Path, old: Path) -> None:
     """Finish what a killed build left: the old catalog goes back where a swap stopped half-way, leftovers go."""
     if old.exists() and not target.exists():
         old.rename(target)
-    if target.exists() and not (target / paths.INDEX_JSON).exists() and any(target.iterdir()):
-        raise CatalogError(
-            "this folder is not a catalog, and a build would replace it",
-            where=target,
-            expected="a new folder, an empty one, or a catalog built earlier",
-            fix="choose another place with --out",
-        )
+    if target.exists():
+        refuse_what_is_not_ours(target)
     shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(new, ignore_errors=True)

@@ -7,9 +7,13 @@ into the folder the catalog is being built in. A row that turns out to be no fai
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -20,9 +24,9 @@ from builder.lock import ImageLock
 from builder.plan import Planned, reason_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
-from builder.tree import Blobs, link_tree, write_task
+from builder.tree import Blobs, link_tree, look_of, write_task
 from catalog import paths
-from catalog.errors import RowError
+from catalog.errors import CatalogError, RowError
 from catalog.findings import Finding
 from catalog.index import Entry
 from catalog.spec import Spec
@@ -40,6 +44,7 @@ class Kept:
     name: str
     path: str
     fingerprint: bytes
+    look: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class Baked:
 
     entry: Entry
     fingerprint: bytes
+    look: bytes
     findings: tuple[Finding, ...]
 
 
@@ -103,8 +109,9 @@ class _Bench:
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
         except RowError as error:
             return Refused(SetAside(row.task_id, row.where, reason_of(error, row)), item.fingerprint)
-        write_task(place.new / baked.entry.path, baked.files, self._blobs)
-        return Baked(baked.entry, item.fingerprint, tuple(findings))
+        folder = place.new / baked.entry.path
+        write_task(folder, baked.files, self._blobs)
+        return Baked(baked.entry, item.fingerprint, look_of(str(folder)), tuple(findings))
 
 
 _bench: _Bench | None = None  # one per worker process, made by its initialiser
@@ -112,7 +119,17 @@ _bench: _Bench | None = None  # one per worker process, made by its initialiser
 
 def _open(place: Workplace) -> None:
     global _bench
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the build itself ends its workers
+    threading.Thread(target=_end_with_the_build, daemon=True).start()
     _bench = _Bench(place)
+
+
+def _end_with_the_build() -> None:
+    """Wait for the build to end, and end: one that is killed outright can no longer tell its workers to."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _work(items: tuple[Kept | Changed, ...]) -> list[Kept | Baked | Refused]:
@@ -120,7 +137,7 @@ def _work(items: tuple[Kept | Changed, ...]) -> list[Kept | Baked | Refused]:
     return [_bench.work(item) for item in items]
 
 
-def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -> Iterator[Kept | Baked | Refused]:
+def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -> Generator[Kept | Baked | Refused]:
     """Bring every task into the new catalog, in the order given.
 
     Args:
@@ -143,6 +160,13 @@ def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
+        except BrokenProcessPool:
+            raise CatalogError(
+                "a worker was ended from outside",
+                where=place.old,
+                found="most often the system was out of memory",
+                fix="build again with fewer --jobs; the catalog that was there is untouched",
+            ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -6,14 +6,85 @@ The lock beside it (image digests) is separate: a spec is written by a person, a
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from catalog import paths
 from catalog.errors import SpecError
 from catalog.paths import is_task_name
+
+# Bounds of what a person can mean, in MB and in seconds: 10 TB, and 115 days.
+_MOST: Final = 10_000_000
+_MOST_CPUS: Final = 1024
+# What the base image has already: a task would run as one of its users, or could not add a user beside the group.
+_SYSTEM_NAMES: Final = frozenset(
+    [
+        "root",
+        "daemon",
+        "bin",
+        "sys",
+        "sync",
+        "games",
+        "man",
+        "lp",
+        "mail",
+        "news",
+        "uucp",
+        "proxy",
+        "www-data",
+        "backup",
+        "list",
+        "irc",
+        "gnats",
+        "nobody",
+        "nogroup",
+        "adm",
+        "tty",
+        "disk",
+        "dialout",
+        "fax",
+        "voice",
+        "cdrom",
+        "floppy",
+        "tape",
+        "sudo",
+        "audio",
+        "dip",
+        "operator",
+        "src",
+        "shadow",
+        "utmp",
+        "video",
+        "sasl",
+        "plugdev",
+        "staff",
+        "users",
+        "input",
+        "kvm",
+        "render",
+        "sgx",
+        "crontab",
+        "messagebus",
+        "sshd",
+        "systemd-network",
+        "systemd-resolve",
+        "systemd-timesync",
+        "systemd-journal",
+    ]
+)
+# Segments of plain ASCII: the path stands in shell scripts, in JSON and in what the agent is told.
+_ANSWER_PATH: Final = re.compile(r"/app(?:/[A-Za-z0-9._+@=,-]+)+")
+_ANSWER_PATH_LIMIT: Final = 200
+_LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_HOST: Final = re.compile(rf"(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.IGNORECASE)
+_HOST_LIMIT: Final = 253
+# Names that stand in a catalog beside its splits.
+_TAKEN: Final = frozenset({paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE})
 
 
 class _Section(BaseModel):
@@ -35,15 +106,15 @@ class Sizing(_Section):
     # Peak working memory over the tables' footprint in memory: pandas copies what it filters, joins and sorts.
     working_factor: float = Field(default=3.0, ge=1, le=20)
     # MB for Python + pandas + the heaviest harness the catalog is meant for (opencode alone peaks at 597 MiB).
-    floor_mb: int = Field(default=1024, ge=256)
+    floor_mb: int = Field(default=1024, ge=256, le=_MOST)
     # Limits are rounded up to a multiple of this many MB, so that sizes fall into few classes.
-    step_mb: int = Field(default=256, ge=64)
+    step_mb: int = Field(default=256, ge=64, le=_MOST)
     # No task may ask for more MB than this; a row that needs more is set aside. None: no bound.
-    max_mb: int | None = Field(default=None, ge=512)
-    cpus: int | None = Field(default=None, ge=1)  # None: from the tables
-    agent_timeout_sec: int | None = Field(default=None, ge=10)  # None: from tier and tables
-    verifier_timeout_sec: int = Field(default=120, ge=10)
-    build_timeout_sec: int = Field(default=900, ge=30)
+    max_mb: int | None = Field(default=None, ge=512, le=_MOST)
+    cpus: int | None = Field(default=None, ge=1, le=_MOST_CPUS)  # None: from the tables
+    agent_timeout_sec: int | None = Field(default=None, ge=10, le=_MOST)  # None: from tier and tables
+    verifier_timeout_sec: int = Field(default=120, ge=10, le=_MOST)
+    build_timeout_sec: int = Field(default=900, ge=30, le=_MOST)
 
 
 class Network(_Section):
@@ -52,6 +123,22 @@ class Network(_Section):
     # Docker needs a sidecar image for anything but "public"; without it Harbor refuses the task at start.
     mode: Literal["public", "no-network", "allowlist"] = "public"
     allowed_hosts: tuple[str, ...] = ()
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not _is_host(host):
+                raise ValueError(f"host names (also *.example.org), addresses or networks; {host[:80]!r} is none")
+        return hosts
+
+    @model_validator(mode="after")
+    def _hosts_go_with_the_mode(self) -> Self:
+        if self.mode == "allowlist" and not self.allowed_hosts:
+            raise ValueError('with mode = "allowlist", one or more allowed_hosts (for none, mode = "no-network")')
+        if self.mode != "allowlist" and self.allowed_hosts:
+            raise ValueError('allowed_hosts only with mode = "allowlist"')
+        return self
 
 
 class Agent(_Section):
@@ -62,19 +149,21 @@ class Agent(_Section):
 
     @field_validator("user")
     @classmethod
-    def _never_root(cls, user: str) -> str:
+    def _a_user_of_its_own(cls, user: str) -> str:
         if user == "root":
             raise ValueError("the agent must not be root: it could forge its own grade")
+        if user in _SYSTEM_NAMES:
+            raise ValueError("a user of its own, none that the base image has for itself")
         return user
 
     @field_validator("answer_path")
     @classmethod
     def _inside_app(cls, path: str) -> str:
         parts = path.split("/")
-        if not path.startswith("/app/") or ".." in parts or "" in parts[1:] or path.startswith("/app/data"):
+        if not path.startswith("/app/") or {"", ".", ".."} & set(parts[1:]) or parts[2] == "data":
             raise ValueError("a file under /app, outside /app/data")
-        if any(character in path for character in " \t\n'\"\\$`;&|<>*?"):
-            raise ValueError("a path without blanks, quotes or shell characters")
+        if not _ANSWER_PATH.fullmatch(path) or len(path) > _ANSWER_PATH_LIMIT:
+            raise ValueError(f"a path of ASCII letters, digits and ._+@=,- alone, at most {_ANSWER_PATH_LIMIT} long")
         return path
 
 
@@ -90,7 +179,7 @@ class Spec(_Section):
     tables: str | None = None
     splits: tuple[str, ...] = ("train", "test", "eval")
     # The split of a row that names none.
-    default_split: str = "train"
+    default_split: str = Field(default="train", validate_default=True)
     license: str | None = None
     image: Image = Image()
     sizing: Sizing = Sizing()
@@ -113,12 +202,33 @@ class Spec(_Section):
             raise ValueError(
                 "one or more different names (a tier is asked for as train:medium, and is no split of its own)"
             )
+        taken = next((split for split in splits if split in _TAKEN), None)
+        if taken is not None:
+            raise ValueError(f"names that no file of a catalog has: {taken} is one")
         return splits
+
+    @field_validator("default_split")
+    @classmethod
+    def _default_is_a_split(cls, split: str, info: ValidationInfo) -> str:
+        splits = info.data.get("splits", (split,))  # not there where they were refused themselves
+        if split not in splits:
+            raise ValueError(f"one of the splits: {', '.join(splits)}")
+        return split
 
     @property
     def full_name(self) -> str:
         """``org/name``."""
         return f"{self.org}/{self.name}"
+
+
+def _is_host(host: str) -> bool:
+    """True for a host name, with ``*.`` before it or not, an address, or a network (``10.0.0.0/8``)."""
+    try:
+        ip_network(host)
+    except ValueError:
+        numbers = host.replace("*.", "").replace(".", "").isdigit()
+        return not numbers and len(host) <= _HOST_LIMIT and _HOST.fullmatch(host) is not None
+    return True
 
 
 def _known_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:

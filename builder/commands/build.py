@@ -106,6 +106,8 @@ def print_report(report: BuildReport) -> None:
     """Print what a build did."""
     done = f"{report.written} written, {report.unchanged} unchanged, {report.removed} removed, {report.seconds:.1f} s"
     show.console.print(f"[bold]{report.tasks} tasks[/] in {report.catalog} ({done})")
+    if not report.tasks:
+        show.console.print("[yellow]The catalog is empty:[/] no row became a task")
     if report.on_their_word:
         show.console.print(
             f"  {report.on_their_word} without a program: nothing but their rows vouches for their golds"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,19 @@ def keep_inspections(cache: Path, before: Mapping[FileState, Inspection], now: M
     if all(before.get(state) == inspection for state, inspection in now.items()):
         return
     latest = {state[0]: (state, inspection) for state, inspection in [*before.items(), *now.items()]}
-    files = [[*state, asdict(inspection)] for state, inspection in latest.values()]
+    _write(cache, latest.values())
+
+
+def forget_inspection(cache: Path, path: str) -> None:
+    """Forget what is remembered of one file, which proved to have other bytes: the next build reads it again."""
+    known = read_inspections(cache)
+    kept = [(state, inspection) for state, inspection in known.items() if state[0] != path]
+    if len(kept) < len(known):
+        _write(cache, kept)
+
+
+def _write(cache: Path, inspections: Iterable[tuple[FileState, Inspection]]) -> None:
+    files = [[*state, asdict(inspection)] for state, inspection in inspections]
     cache.mkdir(parents=True, exist_ok=True)
     beside = cache / f"{_FILE}.{os.getpid()}.part"
     beside.write_text(json.dumps({"schema": _SCHEMA, "files": files}), encoding="utf-8")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +68,11 @@ def bench(tmp_path: Path) -> Bench:
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode & 0o777) for path in files}
+
+
+def lists_and_tasks(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """What a catalog is; its store of shared files holds only what the last build stored."""
+    return {path: held for path, held in snapshot(folder).items() if not path.startswith(paths.BLOBS)}
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
@@ -148,6 +156,92 @@ def test_a_task_directory_that_was_removed_by_hand_comes_back(bench: Bench) -> N
     subprocess.run(["rm", "-r", str(bench.out / "train/b")], check=True)
     assert bench.build(row("a"), row("b")).written == 1
     assert snapshot(bench.out) == before
+
+
+def _append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def _rewrite(path: Path) -> None:
+    """Other bytes of the same length."""
+    path.write_bytes(b"#" * path.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda task: _append(task / paths.INSTRUCTION),
+        lambda task: _rewrite(task / paths.EXPECTED),
+        lambda task: _rewrite(task / "environment/data/penguins.csv"),
+        lambda task: (task / paths.SOLVE_SH).chmod(0o644),
+        lambda task: (task / paths.TEST_SH).unlink(),
+        lambda task: (task / "environment/more.txt").write_text("more"),
+        lambda task: (task / paths.TASK_TOML).rename(task / "elsewhere.toml"),
+    ],
+    ids=["longer", "same length", "shared table", "mode", "deleted", "added", "renamed"],
+)
+def test_a_task_directory_that_was_changed_by_hand_is_made_anew(bench: Bench, damage: Callable[[Path], object]) -> None:
+    rows = [row("a"), row("b")]
+    bench.build(*rows)
+    before = snapshot(bench.out)
+    damage(bench.out / "train/b")
+    assert bench.build(*rows).written >= 1
+    assert snapshot(bench.out) == before
+    assert bench.build(*rows).written == 0
+
+
+@pytest.mark.parametrize("name", [paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE])
+def test_a_missing_list_is_written_again(bench: Bench, name: str) -> None:
+    rows = [row("a"), row("b", tables=["gone.csv"])]
+    bench.build(*rows)
+    before = lists_and_tasks(bench.out)
+    (bench.out / name).unlink()
+    assert bench.build(*rows).written == 0, "the tasks themselves were whole"
+    assert lists_and_tasks(bench.out) == before
+
+
+def test_an_index_that_was_edited_is_written_again(bench: Bench) -> None:
+    bench.build(row("a"))
+    before = lists_and_tasks(bench.out)
+    index = bench.out / paths.INDEX_JSON
+    time.sleep(0.02)
+    index.write_text(index.read_text().replace("train", "other"))
+    bench.build(row("a"))
+    assert lists_and_tasks(bench.out) == before
+
+
+def test_a_stray_file_among_the_tasks_is_never_removed(bench: Bench) -> None:
+    bench.build(row("a"), row("b"))
+    (bench.out / "train/notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="no build put there") as raised:
+        bench.build(row("a"), row("c"))
+    assert raised.value.found == "train/notes.txt"
+    assert (bench.out / "train/notes.txt").read_text() == "mine"
+
+
+def test_a_table_that_changed_behind_its_size_and_time_is_read_again(bench: Bench) -> None:
+    bench.build(row("a"))
+    times = bench.table.stat()
+    bench.table.write_text(PENGUINS.replace("3750", "3751"))
+    os.utime(bench.table, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(UserError, match="changed") as raised:
+        bench.build(row("a"), row("b"))
+    assert "build again" in (raised.value.fix or "")
+    assert bench.build(row("a"), row("b")).tasks == 2
+    assert "3751" in (bench.out / "train/b/environment/data/penguins.csv").read_text()
+
+
+def test_a_cache_that_is_a_file_is_told_before_anything_is_built(bench: Bench) -> None:
+    (bench.folder / "cache").write_text("")
+    with pytest.raises(UserError, match="the cache cannot be used"):
+        bench.build(row("a"))
+    assert not bench.out.exists()
+
+
+def test_a_catalog_of_no_task_says_so(bench: Bench) -> None:
+    report = bench.build(row("a", tables=["gone.csv"]))
+    assert (report.tasks, len(report.set_aside)) == (0, 1)
+    assert bench.build(row("a")).tasks == 1, "the empty catalog is one that the next build may replace"
 
 
 def test_identity_does_not_depend_on_neighbours_or_order(bench: Bench, tmp_path: Path) -> None:
@@ -236,3 +330,68 @@ def test_killed_while_building_the_catalog_is_the_old_one(bench: Bench) -> None:
     assert snapshot(bench.out) == before
     assert bench.build(row("a"), row("b")).tasks == 2
     assert [path.name for path in bench.out.parent.iterdir()] == ["catalog"]
+
+
+def start_large_build(bench: Bench, jobs: int) -> subprocess.Popen[str]:
+    """A build of many tasks that has begun to write them."""
+    bench.write(*(row(f"task-{number}") for number in range(3000)))
+    program = str(Path(sys.executable).with_name("harborwright"))
+    command = [program, "build", str(bench.folder / "rows.jsonl"), "--tables", str(bench.folder / "tables")]
+    command += ["--name", "lab/birds", "--out", str(bench.out), "--jobs", str(jobs)]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    staging = bench.out.with_name(".catalog.building")
+    while child.poll() is None and not (staging / "train").is_dir():
+        time.sleep(0.002)
+    assert child.poll() is None, "the build ended before it could be stopped"
+    return child
+
+
+def workers_of(build: int) -> list[int]:
+    """The processes below a build that still live: its fork server, and the workers below that."""
+    parents: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = status.read_text().rpartition(")")[2].split()
+            if fields[0] != "Z":
+                parents.setdefault(int(fields[1]), []).append(int(status.parent.name))
+    below, pending = [], [build]
+    while pending:
+        children = parents.get(pending.pop(), [])
+        below += children
+        pending += children
+    return below
+
+
+def wait_until_gone(processes: list[int]) -> None:
+    def lives(process: int) -> bool:
+        try:
+            return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    deadline = time.monotonic() + 60
+    while any(map(lives, processes)):
+        assert time.monotonic() < deadline, "workers outlive their build"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_build_that_is_told_to_end_tidies_up(bench: Bench, jobs: int) -> None:
+    with start_large_build(bench, jobs) as child:
+        workers = workers_of(child.pid)
+        assert len(workers) >= jobs - 1
+        child.send_signal(signal.SIGTERM)
+        assert child.stderr is not None
+        assert "interrupted" in child.stderr.read()
+    assert child.returncode == 143
+    assert list(bench.out.parent.iterdir()) == [], "neither a catalog, nor a folder, nor a lock"
+    wait_until_gone(workers)
+
+
+def test_workers_end_with_a_build_that_is_killed(bench: Bench) -> None:
+    with start_large_build(bench, 2) as child:
+        workers = workers_of(child.pid)
+        assert len(workers) >= 3, "a fork server and two workers"
+        child.kill()
+    wait_until_gone(workers)
+    assert bench.build(row("a")).tasks == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -16,14 +17,16 @@ from builder.baked import TaskFile
 from builder.tree import Blobs, building, link_tree, write_task
 from catalog import paths
 from catalog.errors import CatalogError
+from catalog.index import IndexWriter
 
 
-def _catalog(folder: Path, text: str) -> None:
-    (folder / paths.INDEX_JSON).write_text(text)
+def _catalog(folder: Path, name: str) -> None:
+    IndexWriter(folder, name).close()
 
 
 def _contents(folder: Path) -> str:
-    return (folder / paths.INDEX_JSON).read_text()
+    """The name of the catalog in this folder."""
+    return str(json.loads((folder / paths.INDEX_JSON).read_text())["catalog"])
 
 
 def _shared(source: Path, path: str = "tests/grader.py", executable: bool = False) -> TaskFile:
@@ -107,6 +110,77 @@ def test_a_folder_that_is_no_catalog_is_never_replaced(tmp_path: Path) -> None:
     assert (target / "chapter1.txt").read_text() == "years of work"
 
 
+@pytest.mark.parametrize("text", ['{"version": 3}', '{"schema": 1, "catalog": "a/b", "tasks": [\n]}\n'])
+def test_a_folder_with_an_index_json_of_its_own_is_no_catalog(tmp_path: Path, text: str) -> None:
+    target = tmp_path / "site"
+    target.mkdir()
+    (target / "index.json").write_text(text)
+    (target / "page.html").write_text("work")
+    with pytest.raises(CatalogError, match="not a catalog"), building(target):
+        pass
+    assert sorted(path.name for path in target.iterdir()) == ["index.json", "page.html"]
+
+
+def test_an_index_json_that_is_not_ours_is_kept(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "old")
+    (target / paths.INDEX_JSON).write_text("{}")
+    with pytest.raises(CatalogError, match="no build put there") as raised, building(target):
+        pass
+    assert raised.value.found == paths.INDEX_JSON
+    assert (target / paths.INDEX_JSON).read_text() == "{}"
+
+
+@pytest.mark.parametrize("stray", ["notes.txt", "photos/one.jpg", ".git/HEAD"])
+def test_what_no_build_put_into_a_catalog_is_never_removed(tmp_path: Path, stray: str) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "old")
+    (target / stray).parent.mkdir(exist_ok=True)
+    (target / stray).write_text("mine")
+    with pytest.raises(CatalogError, match="no build put there") as raised, building(target):
+        pass
+    assert raised.value.found == stray.partition("/")[0]
+    assert (target / stray).read_text() == "mine"
+
+
+def test_what_appears_while_a_build_works_is_never_removed(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    with building(target) as folder:
+        _catalog(folder, "old")
+    with pytest.raises(CatalogError, match="no build put there"), building(target) as folder:
+        _catalog(folder, "new")
+        (target / "late.txt").write_text("mine")
+    assert (target / "late.txt").read_text() == "mine"
+    assert _contents(target) == "old"
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "here" / "catalog"
+    link.parent.mkdir()
+    link.symlink_to(tmp_path / "disk" / "real")
+    for name in ("old", "new"):
+        with building(link) as folder:
+            _catalog(folder, name)
+    assert link.is_symlink()
+    assert _contents(tmp_path / "disk" / "real") == "new"
+    assert [path.name for path in [*link.parent.iterdir(), *(tmp_path / "disk").iterdir()]] == ["catalog", "real"]
+
+
+def test_the_root_of_the_file_system_is_refused() -> None:
+    with pytest.raises(CatalogError, match="root of the file system"), building(Path("/")):
+        pass
+
+
+def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(CatalogError, match="leads nowhere"), building(tmp_path / "a"):
+        pass
+
+
 def test_an_unwritable_place_is_a_plain_sentence(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -135,18 +209,21 @@ except CatalogError as error:
 def test_a_full_disk_leaves_the_old_catalog(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
+    old = tmp_path / "old"
+    old.mkdir()
+    _catalog(old, "old")
     # A mount of its own in a namespace of its own: it goes with the process, and nobody else sees it.
-    script = 'mount -t tmpfs -o size=4m none "$1" && mkdir "$1/catalog" && printf old >"$1/catalog/index.json" && '
+    script = 'mount -t tmpfs -o size=4m none "$1" && mkdir "$1/catalog" && cp "$4"/* "$1/catalog" && '
     script += '"$2" -c "$3" "$1/catalog" && cat "$1/catalog/index.json"'
     done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script, "sh", str(disk), sys.executable, FULL_DISK],
+        ["unshare", "--mount", "sh", "-c", script, "sh", str(disk), sys.executable, FULL_DISK, str(old)],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "the disk is full" in done.stdout
-    assert done.stdout.endswith("old")
+    assert done.stdout.endswith((old / paths.INDEX_JSON).read_text())
 
 
 def test_shared_files_are_stored_once(tmp_path: Path) -> None:

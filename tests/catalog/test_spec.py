@@ -70,6 +70,29 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         (HEAD + '[agent]\nanswer_path = "/app/../etc/x"\n', "agent.answer_path"),
         (HEAD + '[agent]\nanswer_path = "/app/$(id)"\n', "agent.answer_path"),
         (HEAD + "image = 3\n", "image"),
+        (HEAD + 'splits = ["train", "index.json"]\n', "splits"),
+        (HEAD + 'splits = ["train", "set_aside.jsonl"]\n', "splits"),
+        (HEAD + 'splits = ["train", ".blobs"]\n', "splits"),
+        (HEAD + 'default_split = "holdout"\n', "default_split"),
+        (HEAD + 'splits = ["dev"]\n', "default_split"),
+        (HEAD + '[agent]\nanswer_path = "/app/./answer.txt"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nanswer_path = "/app/data/answer.txt"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nanswer_path = "/app/r\u00e9ponse.txt"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nanswer_path = "/app/a\\u0007b"\n', "agent.answer_path"),
+        (HEAD + '[agent]\nuser = "daemon"\n', "agent.user"),
+        (HEAD + '[agent]\nuser = "nobody"\n', "agent.user"),
+        (HEAD + '[network]\nmode = "allowlist"\n', "network"),
+        (HEAD + '[network]\nallowed_hosts = ["example.org"]\n', "network"),
+        (HEAD + '[network]\nmode = "allowlist"\nallowed_hosts = ["https://example.org/"]\n', "network.allowed_hosts"),
+        (HEAD + '[network]\nmode = "allowlist"\nallowed_hosts = ["example.org:443"]\n', "network.allowed_hosts"),
+        (HEAD + '[network]\nmode = "allowlist"\nallowed_hosts = ["*.10.0.0.1"]\n', "network.allowed_hosts"),
+        (HEAD + f"[sizing]\nfloor_mb = {10**9}\n", "sizing.floor_mb"),
+        (HEAD + f"[sizing]\nstep_mb = {10**12}\n", "sizing.step_mb"),
+        (HEAD + f"[sizing]\nmax_mb = {10**12}\n", "sizing.max_mb"),
+        (HEAD + f"[sizing]\ncpus = {10**12}\n", "sizing.cpus"),
+        (HEAD + f"[sizing]\nagent_timeout_sec = {10**18}\n", "sizing.agent_timeout_sec"),
+        (HEAD + f"[sizing]\nverifier_timeout_sec = {10**18}\n", "sizing.verifier_timeout_sec"),
+        (HEAD + f"[sizing]\nbuild_timeout_sec = {10**18}\n", "sizing.build_timeout_sec"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, text: str, key: str) -> None:
@@ -77,6 +100,16 @@ def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, text: str, key: st
         spec(tmp_path, text)
     assert error.value.message.startswith(f"{key} ")
     assert error.value.expected
+
+
+def test_hosts_of_every_kind_are_taken(tmp_path: Path) -> None:
+    hosts = ("example.org", "*.example.org", "10.0.0.7", "10.0.0.0/8", "fe80::1")
+    made = spec(tmp_path, HEAD + f'[network]\nmode = "allowlist"\nallowed_hosts = {list(hosts)}\n')
+    assert made.network.allowed_hosts == hosts
+
+
+def test_an_answer_beside_a_name_like_data_is_taken(tmp_path: Path) -> None:
+    assert spec(tmp_path, HEAD + '[agent]\nanswer_path = "/app/database.txt"\n').agent.answer_path.endswith(".txt")
 
 
 def test_what_is_no_toml_names_the_line(tmp_path: Path) -> None:

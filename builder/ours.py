@@ -1,0 +1,99 @@
+"""Tells a catalog that this program built from any other folder, so that a build never replaces what is not its own.
+
+A folder is a catalog where its Parquet index or the state of its last build has our columns, and its ``index.json``, if
+it has one, opens as ours does. In a catalog everything is ours that a build or a verification writes; the first thing
+beside that is named, and nothing is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from catalog import paths
+from catalog.errors import CatalogError
+from catalog.index import PARQUET_SCHEMA
+
+_HEAD_BYTES: Final = 4096  # an index may be large; how it opens is enough
+_HEAD: Final = re.compile(rb'\{"schema": \d+, "catalog": "[^"\n]*", "tasks": \[')
+_OURS: Final = frozenset(
+    {paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE, paths.BLOBS, paths.BUILD_STATE, paths.RECEIPTS}
+)
+
+
+def refuse_what_is_not_ours(folder: Path) -> None:
+    """Pass where a build may replace ``folder``: it is empty, or a catalog and nothing else.
+
+    Raises:
+        CatalogError: naming the folder, or the first thing in it that no build put there.
+        OSError: where the folder cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries)
+    if not names:
+        return
+    known = _known_tasks(folder)
+    if known is None:
+        raise CatalogError(
+            "this folder is not a catalog, and a build would replace it",
+            where=folder,
+            expected="a new folder, an empty one, or a catalog built earlier",
+            found=f"{names[0]}, and no index that `harborwright build` wrote",
+            fix="choose another place with --out",
+        )
+    stray = _first_stray(folder, names, known)
+    if stray is not None:
+        raise CatalogError(
+            "this catalog holds something that no build put there, and a build would remove it",
+            where=folder / stray,
+            expected="nothing in a catalog but what `harborwright build` and `harborwright verify` write",
+            found=stray,
+            fix="move it elsewhere, then build again",
+        )
+
+
+def _known_tasks(folder: Path) -> dict[str, set[str]] | None:
+    """The names of the catalog's tasks by split; None where no file has our columns."""
+    known: dict[str, set[str]] = {}
+    ours = False
+    for name in (paths.INDEX_PARQUET, paths.BUILD_STATE):
+        try:
+            with pq.ParquetFile(folder / name) as file:
+                if not set(PARQUET_SCHEMA.names) <= set(file.schema_arrow.names):
+                    continue
+                ours = True
+                for path in file.read(columns=["path"])["path"].to_pylist():
+                    split, _, task = (path or "").partition("/")
+                    known.setdefault(split, set()).add(task)
+        except (OSError, pa.ArrowException):
+            continue
+    return known if ours else None
+
+
+def _first_stray(folder: Path, names: list[str], known: dict[str, set[str]]) -> str | None:
+    """The first thing in the folder that no build put there, relative to it."""
+    for name in names:
+        place = folder / name
+        if name == paths.INDEX_JSON:
+            if not _opens_as_ours(place):
+                return name
+        elif name in known and place.is_dir() and not place.is_symlink():
+            tasks = known[name]
+            beside = min((task for task in os.listdir(place) if task not in tasks), default=None)  # noqa: PTH208 - names
+            if beside is not None:
+                return f"{name}/{beside}"
+        elif name not in _OURS:
+            return name
+    return None
+
+
+def _opens_as_ours(index: Path) -> bool:
+    if not index.is_file():
+        return False
+    with index.open("rb") as file:
+        return _HEAD.match(file.read(_HEAD_BYTES)) is not None
