@@ -196,7 +196,8 @@ def _far(facts: Facts) -> str:
 
 
 def _oracle(facts: Facts) -> AgentConfig:
-    return AgentConfig(name="oracle")
+    # Its own log comes out of the box by itself, cut short.
+    return AgentConfig(name="oracle", exclude_logs=["*"])
 
 
 def _brings_no_program(entry: Entry) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from builder.build import build
@@ -64,6 +65,14 @@ def build_small(folder: Path, rows: tuple[dict[str, object], ...] = ROWS) -> Pat
 def entry_of(catalog: Path, name: str) -> Entry:
     """One task's entry in the index."""
     return next(entry for entry in read_index(catalog) if entry.name.endswith(name))
+
+
+def change_file(place: Path, change: Callable[[str], str]) -> None:
+    """Change one file of a built task; it may be a hard link, and what it is linked to stays."""
+    text, mode = place.read_text(), place.stat().st_mode
+    place.unlink()
+    place.write_text(change(text))
+    place.chmod(mode)
 
 
 def index_again(catalog: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import docker as docker_sdk
 import pytest
-from small_catalog import ROWS, build_small, entry_of, index_again
+from small_catalog import ROWS, build_small, change_file, entry_of, index_again
 
 from builder.verify import sweep, verify
 from builder.verify.engine import LABEL, address, left_of
@@ -48,10 +48,7 @@ def lone(tmp_path: Path) -> Path:
 
 def tamper(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> None:
     """Change a file of a task by hand: the index goes on naming what was built."""
-    place = catalog / entry_of(catalog, name).path / file
-    text = place.read_text()
-    place.unlink()  # it may be a hard link
-    place.write_text(change(text))
+    change_file(catalog / entry_of(catalog, name).path / file, change)
 
 
 def spoil(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> None:
