@@ -1,20 +1,46 @@
 """Receipts: what was proven about a task in containers, one JSON file per task digest.
 
 A receipt belongs to a digest and a grader version: change a byte of the task and it stands for nothing. It is written
-beside and renamed, so a reader never sees half of one.
+beside and renamed, so a reader never sees half of one. What a probe must end as is fixed here, and whether a receipt is
+green is computed from what the trials ended as; what a receipt says of itself is not believed. It remains a plain file:
+evidence among honest people, and no proof against somebody who writes consistent lies into it. Verifying again is.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog import paths
 
-Outcome = Literal["graded", "ungraded"]
+# The reward that each probe's trial must end with. A trial without a verdict is never as it must be.
+REQUIRED: Final[dict[str, float]] = {
+    "oracle": 1.0,
+    "nop": 0.0,
+    "loader": 0.0,
+    "oracle-again": 1.0,
+    "wrong": 0.0,
+    "near-miss": 0.0,
+    "placeholder": 0.0,
+    "shell-text": 0.0,
+    "not-utf8": 0.0,
+    "huge": 0.0,
+    "symlink": 0.0,
+    "directory": 0.0,
+    "fifo": 0.0,
+    "forger": 0.0,
+    "late": 0.0,
+    "flood": 1.0,
+}
+# Probes whose memory is held against the limit, and without which nothing is proven.
+MEASURING: Final = frozenset({"oracle", "loader"})
+NEEDED: Final = frozenset({"oracle", "nop"})
+# Of the limit, for a measuring probe; the rest is for what an agent does less carefully.
+MEMORY_SHARE: Final = 0.8
 
 
 class Trial(BaseModel):
@@ -36,7 +62,8 @@ class Receipt(BaseModel):
     """The proof of one task.
 
     ``green``: every trial that was run ended as it must, oracle and nop among them. ``machine`` names cores and memory
-    only. ``peak_memory_mb`` is the largest seen while the oracle (or the loading probe) ran.
+    only. ``peak_memory_mb`` is the largest seen while the oracle (or the loading probe) ran. An unknown probe is never
+    green.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,10 +79,23 @@ class Receipt(BaseModel):
     trials: tuple[Trial, ...]
 
     @property
+    def met(self) -> bool:
+        """True where every trial ended as its probe must, within the share of memory."""
+        fits = self.peak_memory_mb is None or self._fits(self.peak_memory_mb)
+        return bool(self.trials) and fits and all(self._as_required(trial) for trial in self.trials)
+
+    @property
     def green(self) -> bool:
         """True where oracle and nop ran and nothing ended otherwise than it must."""
-        ran = {trial.probe for trial in self.trials}
-        return {"oracle", "nop"} <= ran and all(trial.ok for trial in self.trials)
+        return {trial.probe for trial in self.trials} >= NEEDED and self.met
+
+    def _as_required(self, trial: Trial) -> bool:
+        if trial.probe in MEASURING and (trial.peak_memory_mb is None or not self._fits(trial.peak_memory_mb)):
+            return False
+        return trial.ok and not trial.cause and trial.reward == REQUIRED.get(trial.probe, math.nan)
+
+    def _fits(self, peak_memory_mb: float) -> bool:
+        return peak_memory_mb <= round(MEMORY_SHARE * self.memory_mb, 1)
 
 
 def receipt_path(catalog: Path, digest: str) -> Path:

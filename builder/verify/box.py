@@ -2,60 +2,39 @@
 
 What Harbor does is left as it is - the task's own Dockerfiles, limits, users, healthcheck, seal and verifier. Added:
 the run's label on everything that is started, the memory watch, a look at the box before it is taken down, an end to
-every command (a copy out of a box, or a frozen engine, has none in Harbor), and an image that is built once per content
-instead of once per trial.
+every command (a copy out of a box, or a frozen engine, has none in Harbor), a bound on processes and on the agent's
+log, a seal that comes in where the agent left no room for it, and an image that is built once per content instead of
+once per trial.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import shlex
 from pathlib import Path
 from typing import Any, Final, override
 
 import docker.errors
-from harbor.constants import MAIN_SERVICE_NAME
 from harbor.environments.base import ExecResult, HealthcheckError, OutputCallback, SandboxBuildFailedError
 from harbor.environments.docker.docker import DockerEnvironment, _sanitize_docker_compose_project_name
-from harbor.environments.docker.docker_unix import UnixOps
 from harbor.environments.docker.runtime import DOCKER_RUNTIME, ContainerRuntime
 from harbor.models.task.config import HealthcheckConfig
 
 from builder.verify import engine, memory
+from builder.verify.direct import Copies, plain_command
 from builder.verify.outcome import BoxState, Seen
 from builder.verify.runs import RUNS
+from catalog import paths
 
 # Seconds that one command may take; "exec" is bounded by its phase, and here in case that fails.
 LIMITS: Final = {"cp": 180, "up": 180, "down": 90, "exec": 4 * 3600}
+RESTART_SEC: Final = 60
+# Kept of one file that an agent wrote for its log; what a solution prints has no other bound.
+LOG_LIMIT_BYTES: Final = 1024 * 1024
+_LOGS: Final = "/logs/agent/"
+_SEAL: Final = f"{paths.HARNESS_DIR}/seal.py"
 _RUNTIME: Final = dataclasses.replace(DOCKER_RUNTIME, supports_compose_wait=False)
-
-
-def plain_command(command: list[str], container: str | None, *, stdin: bool) -> list[str] | None:
-    """The same ``exec`` or ``cp`` straight at the main container; None for anything else.
-
-    Compose reads all of a project's files for each command: half of a trial's processor time goes into that.
-    """
-    verb, rest = command[0], command[1:]
-    if container is None or verb not in ("exec", "cp"):
-        return None
-    if verb == "cp":
-        main = f"{MAIN_SERVICE_NAME}:"
-        places = [f"{container}:{place.removeprefix(main)}" if place.startswith(main) else place for place in rest]
-        return ["docker", "cp", *places] if places != rest else None
-    options: list[str] = ["--interactive"] if stdin else []
-    while rest and rest[0].startswith("-"):
-        size = 1 if rest[0] == "-T" else 2
-        options += [] if size == 1 else rest[:2]
-        rest = rest[size:]
-    return ["docker", "exec", *options, container, *rest[1:]] if rest[:1] == [MAIN_SERVICE_NAME] else None
-
-
-class _Copies(UnixOps):
-    """Copies through compose alone: Harbor's second way out of a box has no time limit."""
-
-    @override
-    async def _download_via_engine_cp(self, container_path: str, target_path: Path | str, service: str) -> None:
-        raise RuntimeError(f"{container_path} could not be copied out of the box")
 
 
 class ProbeBox(DockerEnvironment):
@@ -64,13 +43,13 @@ class ProbeBox(DockerEnvironment):
     def __init__(self, *args: Any, run: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._run = RUNS[run]
-        self._platform = _Copies(self)  # type: ignore[assignment]  # Harbor's two kinds share no base
+        self._platform = Copies(self)  # type: ignore[assignment]  # Harbor's two kinds share no base
         self._container: str | None = None
         self._watch: memory.Watch | None = None
         self._memory: memory.Memory | None = None
         self._state: tuple[BoxState, bool] = ("unknown", False)
         self._unfit = ""
-        self._engine_lost = self._started = False
+        self._engine_lost = self._started = self._oom_before_restart = False
 
     @property
     def seen(self) -> Seen:
@@ -194,6 +173,42 @@ class ProbeBox(DockerEnvironment):
         finally:
             await super().stop(delete)
 
+    @override
+    async def exec(
+        self,
+        command: str,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        timeout_sec: int | None = None,
+        user: str | int | None = None,
+    ) -> ExecResult:
+        run = super().exec
+        if _SEAL not in command:
+            return await run(command, cwd, env, timeout_sec, user)
+        result, failed = None, RuntimeError("the box could not be sealed")
+        try:
+            result = await run(command, cwd, env, timeout_sec, user)
+        except RuntimeError as error:
+            failed = error
+        if result is not None and result.return_code == 0:
+            return result
+        if await self._restart():  # sealing twice changes nothing, and an answer's time of change stays as it is
+            return await run(command, cwd, env, timeout_sec, user)
+        if result is None:
+            raise failed
+        return result
+
+    @override
+    async def download_file(self, source_path: str, target_path: Path | str) -> None:
+        if not source_path.startswith(_LOGS):
+            await super().download_file(source_path, target_path)
+            return
+        # Read as the agent's user and cut in the box: whatever the agent does to the file meanwhile, no more comes out.
+        result = await self.exec(f"head -c {LOG_LIMIT_BYTES} -- {shlex.quote(source_path)}", timeout_sec=LIMITS["cp"])
+        if result.return_code != 0:
+            raise RuntimeError(f"{source_path} could not be read in the box: {(result.stdout or '')[:300]}")
+        await asyncio.to_thread(Path(target_path).write_text, result.stdout or "", encoding="utf-8")
+
     # -- what we add -----------------------------------------------------------------------------------------------
 
     def _inspect(self) -> dict[str, Any] | None:
@@ -212,6 +227,24 @@ class ProbeBox(DockerEnvironment):
         finally:
             client.close()
 
+    async def _restart(self) -> bool:
+        """End all that runs in the box by ending the box and starting it again, its files kept; whether that was done.
+
+        Where the agent's processes took every process or all memory, no command comes in, the seal's first of all. A
+        box that is no longer running is not started: that is a loss, which is told as one.
+        """
+        if self._run.engine_gone or self._run.hurry or self._container is None:
+            return False
+        try:
+            info = await asyncio.to_thread(self._inspect)
+        except engine.Trouble:
+            return False
+        if info is None or not info["State"]["Running"]:
+            return False
+        self._oom_before_restart = bool(info["State"]["OOMKilled"])
+        done = await self._spawn(["docker", "restart", "-t", "0", self._container], RESTART_SEC)
+        return done.return_code == 0
+
     async def _look(self) -> None:
         """See in what state the box is, once, before it is taken down."""
         if self._container is None or self._state[0] != "unknown":
@@ -229,7 +262,8 @@ class ProbeBox(DockerEnvironment):
             self._state = ("gone", False)
             return
         state = info["State"]
-        self._state = ("running" if state["Running"] else "ended", bool(state["OOMKilled"]))
+        oom_killed = bool(state["OOMKilled"]) or self._oom_before_restart
+        self._state = ("running" if state["Running"] else "ended", oom_killed)
         if self._watch is None and state["Running"]:
             result = await self.exec(memory.READ_INSIDE, user="root", timeout_sec=20)
             self._memory = memory.parse_inside(result.stdout or "")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from builder import show
+from builder.verify.engine import IMAGES
 from builder.verify.report import VerifyReport
 from builder.verify.run import verify
 from catalog.errors import SandboxError
@@ -44,6 +46,7 @@ def verify_command(
             jobs=jobs or min(os.cpu_count() or 1, 8),
             prune_images=prune_images,
             progress=tell,
+            say=(lambda sentence: None) if json else _tell_first,
         )
     if json:
         show.as_json(report.as_dict())
@@ -61,11 +64,46 @@ def verify_command(
     raise typer.Exit(PROVEN if report.green else FAILED)
 
 
+def _tell_first(sentence: str) -> None:
+    """On standard error, as progress is: the result alone is for standard output."""
+    typer.echo(sentence, err=True)
+
+
+def _first_line(report: VerifyReport, catalog: Path) -> str:
+    """What was proven; or, where chosen probes cannot prove anything, what was run."""
+    colour = "green" if report.green else "red"
+    before = f" ({report.proven_before} by earlier receipts)" if report.proven_before else ""
+    if report.can_prove:
+        return f"[{colour}]{report.verified} of {report.tasks} tasks proven[/] in {catalog}{before}"
+    ended = f"probes {', '.join(report.only)} only: {report.met} of {report.tasks} ended as they must"
+    return f"[{colour}]{ended}[/] in {catalog}{before}; no receipt is green without oracle and nop"
+
+
+def _what_is_left(report: VerifyReport, catalog: Path) -> list[str]:
+    """What a reader should know of what this run did not prove, and left."""
+    lines = []
+    if report.filed_only:
+        lines.append(
+            f"{report.filed_only} of them have no program: their oracle files the gold, which proves the task but not "
+            "the gold"
+        )
+    if report.in_catalog > report.tasks and report.unproven:
+        lines.append(f"{report.unproven} of {report.in_catalog} tasks are unproven; the rest: {_verify(catalog)}")
+    if report.images_kept:
+        lines.append(
+            f"{report.images_kept} images named {IMAGES} stay, so that the next run is faster; --prune-images removes "
+            "those a run uses"
+        )
+    return lines
+
+
+def _verify(catalog: Path) -> str:
+    return f"harborwright verify {shlex.quote(str(catalog))}"
+
+
 def _print(report: VerifyReport, catalog: Path) -> None:
     say = show.console.print
-    before = f" ({report.proven_before} by earlier receipts)" if report.proven_before else ""
-    colour = "green" if report.green else "red"
-    say(f"[{colour}]{report.verified} of {report.tasks} tasks proven[/] in {catalog}{before}")
+    say(_first_line(report, catalog))
     for name, (run, failed) in report.by_probe().items():
         say(f"  {name:<16} {run:>5} trials" + (f"  [red]{failed} failed[/]" if failed else ""))
     if times := report.seconds_per_trial():
@@ -85,6 +123,8 @@ def _print(report: VerifyReport, catalog: Path) -> None:
         say(f"  ... and {len(report.failures) - _SHOWN} more (--json lists all)")
     if report.folder:
         say(f"  their trials are kept in {report.folder}")
+    for line in _what_is_left(report, catalog):
+        say(f"  {line}", markup=False)
     if report.interrupted:
         say("  interrupted; what was proven until then stays proven")
     if not report.left.nothing:

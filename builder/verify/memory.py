@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from catalog.receipts import MEMORY_SHARE
+
 MB: Final = 1024 * 1024
-SHARE: Final = 0.8  # of the limit, for the oracle; the rest is for what an agent does less carefully
+SHARE: Final = MEMORY_SHARE
 SAMPLE_SEC: Final = 0.02
 
 

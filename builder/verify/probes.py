@@ -24,6 +24,7 @@ from builder.verify.outcome import Cause, Outcome
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import Entry
+from catalog.receipts import MEASURING, REQUIRED
 
 BOXED: Final = Path(__file__).resolve().parent / "boxed"
 PLACE: Final = "/tmp"  # noqa: S108  (in the box: the one folder that every image has and every user may write)
@@ -124,10 +125,6 @@ class Expected:
         return f"ungraded: {self.cause}" if self.reward is None else f"{self.reward:g}"
 
 
-RIGHT: Final = Expected(1.0)
-WRONG: Final = Expected(0.0)
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One probe agent.
@@ -135,20 +132,26 @@ class Probe:
     Attributes:
         name: how reports and receipts call it.
         about: what it does, for a person.
-        expected: how its trial must end.
         agent: Harbor's configuration of it, for a task.
         applies: to which tasks it is given.
         everywhere: run on every task, not only on the sample.
-        measures: the memory its box needs is held against the size.
     """
 
     name: str
     about: str
-    expected: Expected
     agent: Callable[[Facts], AgentConfig]
     applies: Callable[[Entry], bool] = lambda entry: True
     everywhere: bool = False
-    measures: bool = False
+
+    @property
+    def expected(self) -> Expected:
+        """How its trial must end, by the table that receipts are read with."""
+        return Expected(REQUIRED[self.name])
+
+    @property
+    def measures(self) -> bool:
+        """Whether the memory that its box needs is held against the size."""
+        return self.name in MEASURING
 
 
 def _coded(answer: str | bytes) -> str:
@@ -193,7 +196,8 @@ def _far(facts: Facts) -> str:
 
 
 def _oracle(facts: Facts) -> AgentConfig:
-    return AgentConfig(name="oracle")
+    # Its own log comes out of the box by itself, cut short.
+    return AgentConfig(name="oracle", exclude_logs=["*"])
 
 
 def _brings_no_program(entry: Entry) -> bool:
@@ -201,38 +205,34 @@ def _brings_no_program(entry: Entry) -> bool:
 
 
 PROBES: Final[tuple[Probe, ...]] = (
-    Probe("oracle", "solves the task", RIGHT, _oracle, everywhere=True, measures=True),
-    Probe("nop", "does nothing", WRONG, lambda facts: AgentConfig(name="nop"), everywhere=True),
+    Probe("oracle", "solves the task", _oracle, everywhere=True),
+    Probe("nop", "does nothing", lambda facts: AgentConfig(name="nop"), everywhere=True),
     Probe(
         "loader",
         "loads every table and groups it, where the row brings no program to measure",
-        WRONG,
         lambda facts: script_config("load_tables.py", paths.DATA_DIR),
         applies=_brings_no_program,
         everywhere=True,
-        measures=True,
     ),
-    Probe("oracle-again", "solves it once more", RIGHT, _oracle),
-    Probe("wrong", "files a wrong answer", WRONG, files(_far)),
-    Probe("near-miss", "files an answer that is nearly right", WRONG, files(_near)),
-    Probe("placeholder", f"files {PLACEHOLDER}", WRONG, files(lambda facts: PLACEHOLDER)),
-    Probe("shell-text", "files what a shell would run", WRONG, files(lambda facts: SHELL_TEXT)),
-    Probe("not-utf8", "files bytes that are no text", WRONG, files(lambda facts: NOT_UTF8)),
+    Probe("oracle-again", "solves it once more", _oracle),
+    Probe("wrong", "files a wrong answer", files(_far)),
+    Probe("near-miss", "files an answer that is nearly right", files(_near)),
+    Probe("placeholder", f"files {PLACEHOLDER}", files(lambda facts: PLACEHOLDER)),
+    Probe("shell-text", "files what a shell would run", files(lambda facts: SHELL_TEXT)),
+    Probe("not-utf8", "files bytes that are no text", files(lambda facts: NOT_UTF8)),
     Probe(
         "huge",
         f"files {HUGE_MB} MB",
-        WRONG,
         lambda facts: script_config("file_huge.py", facts.answer_path, str(HUGE_MB)),
     ),
-    Probe("symlink", "files a link to a file that is there", WRONG, _special("symlink", "/etc/passwd")),
-    Probe("directory", "makes a folder of the answer", WRONG, _special("directory")),
-    Probe("fifo", "makes a pipe of the answer", WRONG, _special("fifo")),
+    Probe("symlink", "files a link to a file that is there", _special("symlink", "/etc/passwd")),
+    Probe("directory", "makes a folder of the answer", _special("directory")),
+    Probe("fifo", "makes a pipe of the answer", _special("fifo")),
     Probe(
         "forger",
         "writes reward files, tampers with its box, and leaves processes that go on",
-        WRONG,
         lambda facts: script_config("forger.py", facts.answer_path),
     ),
-    Probe("late", "files the right answer after the limit", WRONG, _late),
-    Probe("flood", "files the right answer and floods what is collected", RIGHT, _flood),
+    Probe("late", "files the right answer after the limit", _late),
+    Probe("flood", "files the right answer and floods what is collected", _flood),
 )

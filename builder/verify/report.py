@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from builder.verify.engine import Left
 from builder.verify.memory import SHARE
 from builder.verify.probes import PROBES
-from catalog.receipts import Receipt, Trial
+from catalog.receipts import NEEDED, Receipt, Trial
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A trial that did not end as it must. ``folder`` is its Harbor trial, kept."""
+    """What did not end as it must: a trial, or a directory. ``folder`` is the Harbor trial, kept; empty without one."""
 
     task: str
     probe: str
@@ -50,6 +50,11 @@ class VerifyReport:
         interrupted: somebody stopped it.
         left: what is still in the engine.
         folder: where the trials of failures are kept; empty where there are none.
+        only: the probes that were chosen; empty where none were, so that all are taken.
+        in_catalog: tasks of the whole catalog.
+        unproven: of these, how many have no green receipt now, asked for or not.
+        without_program: digests of tasks whose oracle files the gold instead of computing it.
+        images_kept: how many images this run used and left for the next.
     """
 
     tasks: int = 0
@@ -64,6 +69,11 @@ class VerifyReport:
     left: Left = field(default_factory=Left)
     folder: str = ""
     seconds: float = 0.0
+    only: tuple[str, ...] = ()
+    in_catalog: int = 0
+    unproven: int = 0
+    without_program: set[str] = field(default_factory=set)
+    images_kept: int = 0
 
     @property
     def complete(self) -> bool:
@@ -79,6 +89,21 @@ class VerifyReport:
     def verified(self) -> int:
         """Tasks with a green receipt."""
         return sum(receipt.green for receipt in self.receipts)
+
+    @property
+    def met(self) -> int:
+        """Tasks of which every trial that was asked for ended as it must, proven by that or not."""
+        return sum(receipt.met for receipt in self.receipts)
+
+    @property
+    def can_prove(self) -> bool:
+        """Whether the chosen probes hold those without which no receipt is green."""
+        return not self.only or set(self.only) >= NEEDED
+
+    @property
+    def filed_only(self) -> int:
+        """Proven tasks whose oracle files the gold: the task is proven, the gold is not."""
+        return sum(receipt.green and receipt.digest in self.without_program for receipt in self.receipts)
 
     def by_probe(self) -> dict[str, tuple[int, int]]:
         """For each probe that was run now: trials, and those that did not end as they must; in the table's order."""
@@ -106,6 +131,12 @@ class VerifyReport:
             "tasks": self.tasks,
             "verified": self.verified,
             "proven_before": self.proven_before,
+            "only": list(self.only),
+            "met": self.met,
+            "without_program": self.filed_only,
+            "in_catalog": self.in_catalog,
+            "unproven": self.unproven,
+            "images_kept": self.images_kept,
             "green": self.green,
             "trials": len(self.trials),
             "probes": {name: {"trials": run, "failed": failed} for name, (run, failed) in self.by_probe().items()},

@@ -22,9 +22,10 @@ from builder.verify.probes import PROBES
 from builder.verify.report import VerifyReport
 from builder.verify.runs import Run, close_run, open_run, quiet_harbor
 from builder.verify.sample import Assignment, assign
-from builder.verify.work import EngineGoneError, Progress, Verification
+from builder.verify.work import EngineGoneError, Progress, Say, Verification
 from catalog.errors import CatalogError
-from catalog.index import read_index, select
+from catalog.index import Entry, read_index, select
+from catalog.receipts import read_receipt
 
 
 @contextlib.contextmanager
@@ -104,6 +105,7 @@ def verify(
     jobs: int = 2,
     prune_images: bool = False,
     progress: Progress = lambda done, total: None,
+    say: Say = lambda sentence: None,
 ) -> VerifyReport:
     """Prove a catalog's tasks in containers.
 
@@ -119,6 +121,7 @@ def verify(
         jobs: trials at a time.
         prune_images: remove the images that were built.
         progress: told (trials done, trials in all) as it goes.
+        say: told once, before the first trial, how much will run.
 
     Returns:
         The report; receipts are written as tasks end.
@@ -128,7 +131,8 @@ def verify(
         SandboxError: without an engine that can run trials.
     """
     began = time.monotonic()
-    entries = list(select(read_index(catalog), split))
+    whole = list(read_index(catalog))
+    entries = list(select(whole, split))
     if not entries:
         raise CatalogError(
             "there is no task to prove", where=catalog, found=f"split {split!r} is empty", fix="name another split"
@@ -139,7 +143,8 @@ def verify(
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network
     folder = Path(tempfile.mkdtemp(prefix="harborwright-verify-"))
     run = open_run(folder)
-    one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress)
+    one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress, say)
+    one.report.only, one.report.in_catalog = tuple(only or ()), len(whole)
     try:
         asyncio.run(_supervise(one, run, assign(entries, count=sample, full=full, only=only), faults))
     finally:
@@ -147,14 +152,25 @@ def verify(
         close_run(run)
         if prune_images:
             engine.remove_images(run.images)
+        one.report.images_kept = 0 if prune_images else len(run.images)
         _tidy(folder, one.report)
+    one.report.unproven = _unproven(catalog, whole, one.report)
     one.report.seconds = time.monotonic() - began
     return one.report
 
 
+def _unproven(catalog: Path, entries: list[Entry], report: VerifyReport) -> int:
+    """How many tasks of the catalog have no green receipt; a directory that was found changed has none."""
+    changed = {failure.task for failure in report.failures if not failure.folder}
+    receipts = [
+        read_receipt(catalog, entry.digest, entry.grader_version) for entry in entries if entry.name not in changed
+    ]
+    return len(entries) - sum(receipt is not None and receipt.green for receipt in receipts)
+
+
 def _tidy(folder: Path, report: VerifyReport) -> None:
     """Keep the trials of failures, and nothing else."""
-    kept = {Path(failure.folder) for failure in report.failures}
+    kept = {Path(failure.folder) for failure in report.failures if failure.folder}
     if not kept:
         shutil.rmtree(folder, ignore_errors=True)
         return

@@ -9,10 +9,13 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from builder.verify import engine
 
 _PART = 16  # characters of each part of a trial's name; Harbor cuts what is longer than 63 in all
+# Processes and threads in one box: far more than tables ask for, and too few for their stacks to fill its memory.
+PROCESS_LIMIT: Final = 1024
 _ODD = re.compile(r"[^a-z0-9-]+")
 
 
@@ -22,7 +25,7 @@ class Run:
 
     Attributes:
         name: the label's value.
-        labels: a compose file that puts the label on containers and networks.
+        labels: a compose file: the label of containers and networks, and the bound on a box's processes.
         engine_gone: set when the engine no longer answers; from then on no box asks it anything.
         hurry: set when there is no time for an orderly end; what is left standing is swept.
         images: tags built for this run.
@@ -46,11 +49,12 @@ RUNS: dict[str, Run] = {}
 
 
 def open_run(folder: Path, name: str | None = None) -> Run:
-    """Register a run; its label file is written into ``folder``. None makes a name that no other run has."""
+    """Register a run; its compose file is written into ``folder``. None makes a name that no other run has."""
     name = name or secrets.token_hex(6)
     labels = {"labels": {engine.LABEL: name}}
     path = folder / "labels.json"
-    path.write_text(json.dumps({"services": {"main": labels}, "networks": {"default": labels}}))
+    main = {**labels, "pids_limit": PROCESS_LIMIT}
+    path.write_text(json.dumps({"services": {"main": main}, "networks": {"default": labels}}))
     RUNS[name] = Run(name, path)
     return RUNS[name]
 

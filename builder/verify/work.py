@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from builder.verify.faults import FAULTS, run_fault
+from builder.verify.identity import NOT_THE_SAME, Identity
 from builder.verify.judge import judge, judge_fault
 from builder.verify.outcome import Cause, Outcome
 from builder.verify.probes import PROBES, Facts, Probe, read_facts
@@ -23,6 +24,7 @@ from catalog.index import Entry
 from catalog.receipts import Receipt, Trial, read_receipt, write_receipt
 
 Progress = Callable[[int, int], None]
+Say = Callable[[str], None]
 _STOPS: Final = frozenset({Cause.ENGINE_GONE, Cause.INTERRUPTED})
 # After one of these no other probe of the task can say anything new.
 _HOPELESS: Final = frozenset({Cause.ENVIRONMENT_BUILD, Cause.HEALTHCHECK})
@@ -42,7 +44,7 @@ def machine() -> str:
 def _owed(catalog: Path, assignment: Assignment) -> tuple[Receipt | None, tuple[Probe, ...]]:
     """The receipt that stands, and the probes the task has yet to meet. A red receipt counts for nothing."""
     receipt = read_receipt(catalog, assignment.entry.digest, assignment.entry.grader_version)
-    if receipt is None or not receipt.green:
+    if receipt is None or not receipt.green or receipt.memory_mb != assignment.entry.memory_mb:
         return None, assignment.probes
     met = {trial.probe for trial in receipt.trials}
     return receipt, tuple(probe for probe in assignment.probes if probe.name not in met)
@@ -53,37 +55,59 @@ def _peak(trials: list[Trial]) -> float | None:
     return max(peaks, default=None)
 
 
+Owed = tuple[Entry, Receipt | None, tuple[Probe, ...]]
+
+
 class Verification:
     """One verification, from its first trial to its last sweep."""
 
-    def __init__(self, catalog: Path, run: Run, folder: Path, jobs: int, progress: Progress) -> None:
+    def __init__(self, catalog: Path, run: Run, folder: Path, jobs: int, progress: Progress, say: Say) -> None:
         self._catalog, self._run, self._folder = catalog, run, folder
         self._slots = asyncio.Semaphore(jobs)
-        self._jobs, self._progress = jobs, progress
+        self._jobs, self._progress, self._say = jobs, progress, say
+        self._identity = Identity(catalog)
         self._done = self._total = 0
         self.report = VerifyReport()
 
     async def all(self, assignments: list[Assignment], faults: bool) -> None:
-        """Run everything that is owed."""
-        queue: list[tuple[Entry, Receipt | None, tuple[Probe, ...]]] = []
+        """Run everything that is owed by the tasks whose directories are what the index names."""
+        same = [one for one in assignments if await self._is_same(one.entry, "before its trials")]
+        queue = self._queue(same)
+        self.report.tasks = len(assignments)
+        self.report.proven_before = len(same) - len(queue)
+        self.report.without_program = {one.entry.digest for one in same if not one.entry.program}
+        faults = faults and bool(same)
+        self._total = sum(len(owed) for _, _, owed in queue) + (len(FAULTS) if faults else 0)
+        self._say(f"{len(queue)} of {self.report.in_catalog} tasks, {self._total} trials")
+        self._progress(0, self._total)
+        todo = iter(queue)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._jobs):
+                group.create_task(self._worker(todo))
+        if faults:
+            await self._faults(read_facts(self._catalog / same[0].entry.path))
+
+    async def _is_same(self, entry: Entry, when: str) -> bool:
+        """Whether a task's directory is the one that the index names; where it is not, the task has failed."""
+        found = await asyncio.to_thread(self._identity.found, entry)
+        if found == entry.digest:
+            return True
+        detail = f"{NOT_THE_SAME} (looked at {when})"
+        self.report.failures.append(Failure(entry.name, "directory", entry.digest, found, detail, ""))
+        return False
+
+    def _queue(self, assignments: list[Assignment]) -> list[Owed]:
+        """What is owed; receipts that cover all that was asked go into the report as they are."""
+        queue: list[Owed] = []
         for assignment in assignments:
             receipt, owed = _owed(self._catalog, assignment)
             if owed:
                 queue.append((assignment.entry, receipt, owed))
             elif receipt is not None:
                 self.report.receipts.append(receipt)
-        self.report.tasks = len(assignments)
-        self.report.proven_before = len(assignments) - len(queue)
-        self._total = sum(len(owed) for _, _, owed in queue) + (len(FAULTS) if faults else 0)
-        self._progress(0, self._total)
-        todo = iter(queue)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._jobs):
-                group.create_task(self._worker(todo))
-        if faults and assignments:
-            await self._faults(read_facts(self._catalog / assignments[0].entry.path))
+        return queue
 
-    async def _worker(self, todo: Iterator[tuple[Entry, Receipt | None, tuple[Probe, ...]]]) -> None:
+    async def _worker(self, todo: Iterator[Owed]) -> None:
         for entry, receipt, owed in todo:
             await self._task(entry, receipt, owed)
 
@@ -98,6 +122,8 @@ class Verification:
             async with asyncio.TaskGroup() as group:
                 others = [group.create_task(self._trial(entry, facts, probe)) for probe in owed[1:]]
             trials += [task.result()[0] for task in others]
+        if not await self._is_same(entry, "after its trials"):
+            return
         receipt = self._receipt(entry, [*(before.trials if before else ()), *trials])
         write_receipt(self._catalog, receipt)
         self.report.receipts.append(receipt)

@@ -17,13 +17,15 @@ from typing import Any
 
 import docker as docker_sdk
 import pytest
-from small_catalog import ROWS, build_small, entry_of
+from small_catalog import ROWS, build_small, change_file, entry_of, index_again
 
 from builder.verify import sweep, verify
 from builder.verify.engine import LABEL, address, left_of
+from builder.verify.identity import Identity
 from builder.verify.proxy import Door
 from catalog import paths
 from catalog.errors import CatalogError, SandboxError
+from catalog.index import read_index
 from catalog.receipts import read_receipt, receipt_path
 
 docker = pytest.mark.docker
@@ -44,13 +46,15 @@ def lone(tmp_path: Path) -> Path:
     return build_small(tmp_path / "lone", ROWS[:1])
 
 
-def spoil(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> Path:
-    """Change a file of a task as no build would."""
-    place = catalog / entry_of(catalog, name).path / file
-    text = place.read_text()
-    place.unlink()  # it may be a hard link
-    place.write_text(change(text))
-    return place
+def tamper(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> None:
+    """Change a file of a task by hand: the index goes on naming what was built."""
+    change_file(catalog / entry_of(catalog, name).path / file, change)
+
+
+def spoil(catalog: Path, name: str, file: str, change: Callable[[str], str]) -> None:
+    """Change a file of a task as a bad builder would, the index with it."""
+    tamper(catalog, name, file, change)
+    index_again(catalog)
 
 
 @docker
@@ -65,6 +69,72 @@ def test_what_is_proven_is_not_run_again(catalog: Path) -> None:
     third = verify(catalog, only=QUICK, jobs=2)
     assert {trial.probe for trial in third.trials} >= {"oracle", "nop"}
     assert (third.proven_before, third.verified) == (2, 3)
+
+
+@docker
+def test_a_directory_changed_after_it_was_proven_is_not_proven_and_not_run(catalog: Path) -> None:
+    assert verify(catalog, only=QUICK, jobs=2).verified == 3
+    tamper(catalog, "busiest-port", paths.EXPECTED, lambda text: text.replace("Kiel", "Oban"))
+    done = subprocess.run([PROGRAM, "verify", catalog, *QUICK_OPTIONS], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "2 of 3 tasks proven" in done.stdout
+    assert "the directory is not the one the index names: build again" in done.stdout
+    assert "0 of 3 tasks, 0 trials" in done.stderr
+    tamper(catalog, "busiest-port", paths.EXPECTED, lambda text: text.replace("Oban", "Kiel"))
+    assert verify(catalog, only=QUICK, jobs=2).proven_before == 3
+
+
+@docker
+def test_a_directory_changed_while_it_is_tried_gets_no_receipt(lone: Path) -> None:
+    spent: list[int] = []
+
+    def change_once(done: int, total: int) -> None:
+        if done == 1 and not spent:
+            spent.append(done)
+            tamper(lone, "fares-above-3", paths.CASES, lambda text: text + "\n")
+
+    report = verify(lone, only=QUICK, jobs=1, progress=change_once)
+    (failure,) = report.failures
+    assert "after its trials" in failure.detail
+    assert (report.verified, report.unproven) == (0, 1)
+    assert not receipt_path(lone, entry_of(lone, "fares-above-3").digest).exists()
+
+
+def test_a_shared_table_changed_in_place_is_seen_in_every_task_that_has_it(catalog: Path) -> None:
+    first, second = (
+        catalog / entry_of(catalog, name).path / paths.DATA / "ports.csv" for name in ("busiest-port", "boats-in-all")
+    )
+    second.unlink()
+    second.hardlink_to(first)
+    identity = Identity(catalog)
+    assert all(identity.found(entry) == entry.digest for entry in read_index(catalog))
+    before = first.read_text()
+    for text, told in ((before.replace("4", "5"), 1), (before, 3)):
+        first.write_text(text)
+        assert sum(identity.found(entry) == entry.digest for entry in read_index(catalog)) == told
+
+
+@docker
+def test_chosen_probes_that_can_prove_nothing_say_what_they_did(catalog: Path) -> None:
+    command = [PROGRAM, "verify", catalog, "--probe", "oracle", "--sample", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "probes oracle only: 2 of 2 ended as they must" in done.stdout
+    assert "no receipt is green without oracle and nop" in done.stdout
+    assert "tasks proven" not in done.stdout
+    assert "2 of 3 tasks, 2 trials" in done.stderr
+    assert f"3 of 3 tasks are unproven; the rest: harborwright verify {catalog}" in done.stdout
+    assert "--prune-images" in done.stdout
+
+
+@docker
+def test_an_oracle_that_files_the_gold_is_said_to_prove_no_gold(tmp_path: Path) -> None:
+    catalog = build_small(tmp_path / "bare", ROWS[2:])
+    done = subprocess.run([PROGRAM, "verify", catalog, *QUICK_OPTIONS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert (
+        "1 of them have no program: their oracle files the gold, which proves the task but not the gold" in done.stdout
+    )
 
 
 @docker
