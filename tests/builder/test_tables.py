@@ -122,6 +122,22 @@ class TestWhere:
         assert tables_of(folder, "inside.csv")[0].name == "inside.csv"
         assert "leads out" in error_of(folder, "outside.csv").message
 
+    @pytest.mark.parametrize("name", ["a\0.csv", "x" * 300, "\ud800.csv", "a\nb.csv", "é" * 150 + "/a.csv"])
+    def test_a_name_that_no_file_system_takes_is_told_on_one_line(self, folder: Path, name: str) -> None:
+        with pytest.raises(TableError) as error:
+            TableShelf(folder).tables_of(row("cities.csv").model_copy(update={"tables": (name,)}))
+        assert "cannot be shipped" in error.value.message
+        assert (error.value.found or "").isprintable()
+        assert len(str(error.value)) < 600
+
+    @pytest.mark.parametrize("name", ["deep/" * 1000 + "a.csv", "package://__main__/a.csv", "package://a\0b/a.csv"])
+    def test_other_places_that_cannot_be_are_told(self, folder: Path, name: str) -> None:
+        assert len(error_of(folder, name).message) < 100 + len(name)
+
+    def test_a_table_nested_too_deep_is_told(self, folder: Path) -> None:
+        (folder / "deep.json").write_text('{"a": ' + "[" * 700 + "]" * 700 + "}")
+        assert "too deep" in error_of(folder, "deep.json").message
+
     @pytest.mark.parametrize("kind", ["out", "folder", "circle", "broken", "fifo"])
     def test_inside_a_folder_too(self, folder: Path, tmp_path: Path, kind: str) -> None:
         place = folder / "set"
