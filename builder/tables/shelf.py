@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from builder.tables.files import TableFile
+from builder.tables.files import TableFile, refuse_size
 from builder.tables.formats import format_of
 from catalog.digest import sha256_of_file
 from catalog.errors import TableError
@@ -172,6 +172,7 @@ def _inspect(path: Path) -> Inspection:
         raise TableError(
             "the table is empty", where=path, expected="one byte or more", found="0 bytes", fix="name another table"
         )
+    refuse_size(path, path.stat().st_size)
     file = TableFile(path)
     kind = format_of(file)
     try:
