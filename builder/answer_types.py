@@ -6,6 +6,8 @@ where that is a guess, the row's author is told. What a gold must be like is the
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from typing import get_args
 
 from catalog.errors import RowError
@@ -64,6 +66,8 @@ def _proposed(row: Row, findings: list[Finding]) -> AnswerType:
 
 
 def _inferred(row: Row, gold: str, question: str, name: str, findings: list[Finding]) -> AnswerType:
+    if _overflows(gold):
+        raise _refusal(row, f"{name} is a number that no program can hold", "a number below 1.8e308", gold[:60])
     kind, sure = infer_answer_type(gold, question)
     if not sure:
         findings.append(
@@ -76,6 +80,14 @@ def _inferred(row: Row, gold: str, question: str, name: str, findings: list[Find
             )
         )
     return _TYPES[kind]
+
+
+def _overflows(gold: str) -> bool:
+    """True for the text of a finite number that would be read as an infinity."""
+    try:
+        return math.isinf(float(gold)) and Decimal(gold).is_finite()
+    except (ValueError, ArithmeticError):
+        return False
 
 
 def _checked(row: Row) -> list[Finding]:

@@ -6,7 +6,8 @@ Rows are read twice: once to find questions that are asked twice, once to plan. 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from catalog.spec import Spec
 from catalog.tables import Size, Table
 
 DEMO = "demo"
-_FOLDERS = re.compile(r"(?<![\w:/])/(?:[^\s/:;'\"]+/)+")
 Note = Callable[[Finding], None]
 
 
@@ -73,27 +73,49 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
     dedupe = Deduplicator()
     for row in _rows(source.rows(lambda finding: None)):
         dedupe.add(row)
+    folders = _own_folders(spec, source)
     for item in source.rows(note):
-        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf)
+        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, folders)
 
 
-def reason_of(error: UserError, row: Row) -> str:
-    """An error as the reason ``row`` is set aside: on one line, and without the folders of this machine."""
+def reason_of(error: UserError, row: Row, folders: Sequence[str] = ()) -> str:
+    """An error as the reason ``row`` is set aside.
+
+    Args:
+        error: what is wrong with it.
+        row: the row.
+        folders: this machine's own; they are left out of paths, except where the row itself names one.
+    """
     parts = (("expected", error.expected), ("found", error.found))
     sentence = error.message + "".join(f"; {label} {text}" for label, text in parts if text)
-    return _FOLDERS.sub("", f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence)
+    reason = f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence
+    for folder in folders:
+        if not any(folder in name for name in row.tables):
+            reason = re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "", reason)
+    return reason
+
+
+def _own_folders(spec: Spec, source: Source) -> tuple[str, ...]:
+    """The folders that tables are read from, as they are named and as they are, the longest first."""
+    packages = [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
+    own = [source.tables, spec.folder, (spec.folder / spec.source).parent, *packages]
+    names = {str(form) for folder in own for form in (folder, folder.absolute(), folder.resolve())}
+    return tuple(sorted(names - {".", "/"}, key=lambda name: (-len(name), name)))
 
 
 def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
     return (row for row in rows if isinstance(row, Row))
 
 
-def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf) -> Planned | SetAside:
+def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders: Sequence[str]) -> Planned | SetAside:
     verdict = dedupe.verdict(row)
     if verdict is not None:
         return SetAside(row.task_id, row.where, verdict)
+    if not row.task_id.isprintable():
+        # Told here, so that no later message, log or file has to print it.
+        return SetAside(row.task_id, row.where, "the task_id holds characters that cannot be printed")
     try:
         tables = shelf.tables_of(row)
         return Planned(row, tables, size_for(tables, row.tier, spec.sizing))
     except (RowError, TableError) as error:
-        return SetAside(row.task_id, row.where, reason_of(error, row))
+        return SetAside(row.task_id, row.where, reason_of(error, row, folders))

@@ -7,7 +7,6 @@ that nobody knows is kept in ``extra`` and reported, never dropped.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -27,6 +26,7 @@ from pydantic import (
 )
 
 from catalog.errors import RowError
+from catalog.written import CELL_LIMIT, UnfitError, WrittenNumber, json_text, read_json, shown
 
 AnswerType = Literal[
     "number",
@@ -63,13 +63,17 @@ def _tolerance(value: object) -> object:
     """A blank tolerance is "not given"; NaN and true are mistakes, which must not pass for "not given" or 1."""
     if isinstance(value, bool):
         raise ValueError("a number")
-    return None if value is None or (isinstance(value, str) and not value.strip()) else value
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    return float(value) if isinstance(value, WrittenNumber) else value
 
 
 def _plain(value: object) -> object:
     """A gold as text: numbers, dates and booleans keep the form they were written in, lists become JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, WrittenNumber):
+        return value.text
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, Decimal):
@@ -79,7 +83,7 @@ def _plain(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
+        return json_text(value)
     return value
 
 
@@ -91,7 +95,7 @@ def _names(value: object) -> object:
         text = value.strip()
         if text.startswith("["):
             try:
-                return json.loads(text)
+                return read_json(text, CELL_LIMIT)
             except ValueError as error:
                 raise ValueError(f"a list of names that is not valid JSON ({error})") from None
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -101,8 +105,12 @@ def _names(value: object) -> object:
 def _answers(value: object) -> object:
     """A list of answers as JSON text, or one answer as it stands (commas belong to it)."""
     if isinstance(value, str) and value.strip():
-        return json.loads(value) if value.lstrip().startswith("[") else [value]
-    return () if value is None or isinstance(value, (str, float)) else value
+        found = read_json(value, CELL_LIMIT) if value.lstrip().startswith("[") else [value]
+    elif value is None or isinstance(value, str) or (isinstance(value, float) and math.isnan(value)):
+        return ()
+    else:
+        found = value if isinstance(value, list | tuple) else [value]
+    return [_plain(item) for item in found]
 
 
 Tolerance = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, BeforeValidator(_tolerance)]
@@ -206,9 +214,11 @@ def _gold(value: object) -> object:
     """Named answers come as an object, as JSON text of one, or as a list of objects."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            parsed = json.loads(value)
+            parsed = read_json(value, CELL_LIMIT)
+        except UnfitError:
+            raise
         except ValueError:
-            return value
+            return value  # an answer may begin with a brace
         return _gold(parsed)
     if isinstance(value, Mapping):
         return tuple(
@@ -248,21 +258,30 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
             f"the row has no {missing[0]}",
             where=where,
             expected="task_id, question (or instruction) and answer, each non-empty",
-            found=f"columns {', '.join(sorted(columns)) or 'none'}",
+            found=shown(f"columns {', '.join(sorted(columns)) or 'none'}", 300),
             fix="fill the column in, or remove the row",
         )
     if not isinstance(known["task_id"], str):
-        known["task_id"] = str(known["task_id"])
-    known["answer"] = _gold(known["answer"])
+        known["task_id"] = str(_plain(known["task_id"]))
+    try:
+        known["answer"] = _gold(known["answer"])
+    except UnfitError as error:
+        raise _unusable("answer", where, "JSON text of named answers", str(error), known["task_id"]) from None
     try:
         return Row(**known, extra=extra, where=where)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
-        raise RowError(
-            f"column {column} cannot be used",
-            where=where,
-            expected=first["msg"].removeprefix("Value error, "),
-            found=repr(first["input"] if first["loc"] else known["answer"])[:120],
-            fix=f"correct {column} of task {known['task_id']!r}",
-        ) from None
+        found = repr(first["input"] if first["loc"] else known["answer"])
+        expected = first["msg"].removeprefix("Value error, ")
+        raise _unusable(column, where, expected, found, known["task_id"]) from None
+
+
+def _unusable(column: str, where: str, expected: str, found: str, task_id: str) -> RowError:
+    return RowError(
+        f"column {shown(column, 100)} cannot be used",
+        where=where,
+        expected=shown(expected, 300),
+        found=shown(found, 120),
+        fix=f"correct {shown(column, 100)} of task {task_id[:100]!r}",
+    )

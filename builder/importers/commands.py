@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -47,7 +48,13 @@ def _as_text(report: Report, folder: Path, out: Path) -> str:
     lines += [f"  {task_id}: {sentence}" for task_id, sentence in _told("not asked for, as no label has it", not_asked)]
     lines.append(f"{len(report.set_aside)} set aside:")
     lines += [f"  {row.task_id}: {row.reason}" for row in report.set_aside]
-    lines.append(f"next: harborwright build {out} --tables {folder} --name my-org/dabench")
+    words = [str(out), "--tables", str(folder), "--name", "my-org/dabench", "--out", f"{out.with_suffix('')}-catalog"]
+    lines.append(f"next: harborwright build {shlex.join(words)}")
+    if report.set_aside:
+        lines.append(
+            f"exit 1: the import worked; rows set aside: {len(report.set_aside)}, kept in {out} with the reason in "
+            "the column set_aside, and no task will be made of them"
+        )
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -26,6 +27,7 @@ from builder.tables.delimited import Dialect, dialect_of, header_of
 from builder.tables.files import TableFile
 from catalog.errors import RowError, TableError
 from catalog.rows import NamedAnswer, Row
+from catalog.written import WrittenNumber
 
 LICENSE: Final = "Apache-2.0"
 _QUESTIONS: Final = "-questions.jsonl"
@@ -107,7 +109,7 @@ def import_dabench(folder: Path, out: Path) -> Report:
     files: dict[str, Path] = {}
     for draft in drafts:
         if not draft.reason:
-            _read_table(draft, f"{prefix}-tables", shelf, files)
+            _read_table(draft, f"{prefix}-tables", folder, shelf, files)
     _recompute([draft for draft in drafts if not draft.reason], files)
     _write(out, drafts)
     return _report(drafts)
@@ -136,13 +138,13 @@ def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
         yield record.columns, f"{path}:{record.line}"
 
 
-def _labels(path: Path) -> dict[Any, list[tuple[str, str]]]:
+def _labels(path: Path) -> dict[int | str, list[tuple[str, str]]]:
     """Labels by question; an answer that is given twice is left in twice, for the draft to find."""
-    labels: dict[Any, list[tuple[str, str]]] = {}
+    labels: dict[int | str, list[tuple[str, str]]] = {}
     for values, where in _records(path):
         pairs = values.get("common_answers")
         if (
-            "id" not in values
+            not isinstance(values.get("id"), int | str)
             or not isinstance(pairs, list)
             or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
         ):
@@ -153,14 +155,27 @@ def _labels(path: Path) -> dict[Any, list[tuple[str, str]]]:
                 found=str(dict(values))[:120],
                 fix="correct the line",
             )
-        labels.setdefault(values["id"], []).extend((str(name), str(value)) for name, value in pairs)
+        labels.setdefault(values["id"], []).extend((str(name), _written(value)) for name, value in pairs)
     return labels
 
 
-def _draft(values: Mapping[str, Any], where: str, labels: Mapping[Any, list[tuple[str, str]]]) -> _Draft:
+def _written(value: object) -> str:
+    return value.text if isinstance(value, WrittenNumber) else str(value)
+
+
+def _draft(values: Mapping[str, Any], where: str, labels: Mapping[int | str, list[tuple[str, str]]]) -> _Draft:
     texts = {name: str(values.get(name) or "") for name in ("question", "constraints", "format", "file_name", "level")}
-    task_id = f"dabench-{values.get('id')}"
-    given = labels.get(values.get("id"), [])
+    number = values.get("id")
+    if not isinstance(number, int | str):
+        raise RowError(
+            "the question has no id",
+            where=where,
+            expected="id, a number or a text",
+            found=repr(number)[:60],
+            fix="correct the line",
+        )
+    task_id = f"dabench-{number}"
+    given = labels.get(number, [])
     question = re.sub(r"\A\d+\.\s+", "", tidy(texts["question"]))
     constraints = tidy(texts["constraints"])
     names = [name for name, _ in given]
@@ -196,7 +211,8 @@ def _fault(texts: Mapping[str, str], names: list[str], asked: list[str]) -> str:
     if not names:
         return "the question has no label"
     if len(set(names)) < len(names):
-        return f"the label gives an answer twice: {', '.join(names)}"
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        return f"the label gives an answer twice: {', '.join(twice)}"
     strange = [name for name in names if name not in asked]
     if strange:
         return f"the label names {', '.join(strange)}, the format asks for {', '.join(asked) or 'nothing by name'}"
@@ -207,14 +223,16 @@ def _fault(texts: Mapping[str, str], names: list[str], asked: list[str]) -> str:
     return ""
 
 
-def _read_table(draft: _Draft, folder: str, shelf: TableShelf, files: dict[str, Path]) -> None:
+def _read_table(draft: _Draft, folder: str, home: Path, shelf: TableShelf, files: dict[str, Path]) -> None:
     """Find the draft's table, and the programs that its columns allow."""
     name = f"{folder}/{draft.table}"
     row = Row(task_id=draft.task_id, question="?", answer="?", tables=(name,), where=draft.where)
     try:
         (table,) = shelf.tables_of(row)
     except TableError as error:
-        draft.reason = error.message + (f": {error.found}" if error.found else "")
+        told = error.message + (f": {error.found}" if error.found else "")
+        # A file of rows may be given away, and says nothing of the folders of this machine.
+        draft.reason = told.replace(f"{home.resolve()}/", "").replace(f"{home}/", "")
         return
     except ValueError:
         draft.reason = f"{draft.table} is a folder"

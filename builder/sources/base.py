@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from catalog.errors import RowError
+from catalog.written import shown
 
-# More than this many errors say the same thing: the file is not what it was meant to be.
+# More errors than these say the same thing: the file is not what it was meant to be. The rest are counted.
 ERROR_LIMIT = 20
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
@@ -31,29 +32,38 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A row that is left out of the catalog on purpose, with the reason; it is listed beside the catalog."""
+    """A row that is left out of the catalog on purpose, with the reason; it is listed beside the catalog.
+
+    Id and reason are made fit for one printed line each, whatever the row holds.
+    """
 
     task_id: str
     where: str
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task_id", shown(self.task_id))
+        object.__setattr__(self, "reason", shown(self.reason))
 
 
 Reader = Callable[[Path], Iterator[Record | RowError]]
 
 
 class RowsError(RowError):
-    """Every error found in one file of rows, so that a person mends them in one go.
+    """The errors found in one file of rows, so that a person mends them in one go.
 
     Args:
-        errors: one or more; their order is the file's.
-        more: True where reading stopped at the limit, so that there may be others.
+        errors: the first of them, in the file's order.
+        bad: how many rows cannot be used.
+        fine: how many can.
+        where: the file.
     """
 
-    def __init__(self, errors: Sequence[RowError], where: Path, more: bool) -> None:
+    def __init__(self, errors: Sequence[RowError], bad: int, fine: int, where: Path) -> None:
         self.errors = tuple(errors)
-        count = f"{len(errors)} or more" if more else str(len(errors))
+        listed = "" if bad == len(errors) else f" (the first {len(errors)} are listed)"
         super().__init__(
-            f"{count} rows cannot be used",
+            f"{bad} rows cannot be used{listed}, {fine_rows(fine)}",
             where=where,
             fix="correct them, or give a row a reason in the column set_aside to leave it out",
         )
@@ -64,6 +74,11 @@ class RowsError(RowError):
     def as_dict(self) -> dict[str, Any]:
         """The same in fields, one entry per row under ``errors``."""
         return {**super().as_dict(), "errors": [error.as_dict() for error in self.errors]}
+
+
+def fine_rows(count: int) -> str:
+    """How many rows of a file are fine, in words."""
+    return f"{count} {'row is' if count == 1 else 'rows are'} fine"
 
 
 def first_undecoded(text: str) -> str | None:

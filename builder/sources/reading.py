@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from builder.sources.base import ERROR_LIMIT, Reader, Record, RowsError, SetAside
+from builder.sources.base import ERROR_LIMIT, Reader, Record, RowsError, SetAside, fine_rows
 from builder.sources.csv_rows import read_csv
 from builder.sources.jsonl import read_jsonl
 from builder.sources.parquet import read_parquet
@@ -37,15 +37,15 @@ def read_rows(source: Path, note: Callable[[Finding], None] | None = None) -> It
         note: called with a finding for each column that nobody knows, once per column.
 
     Raises:
-        RowsError: after the whole file was read, with every row that cannot be used (at most twenty); rows that
-            follow the first of them are no longer yielded.
+        RowsError: after the whole file was read, with the rows that cannot be used (the first twenty of them) and the
+            number of those that can; rows that follow the first of them are no longer yielded.
         RowError: where the file is missing, of an unknown kind, unreadable as a whole, or holds no row.
     """
     reader = _reader(source)
     ids = _Ids(source)
     unknown: set[str] = set()
     errors: list[RowError] = []
-    count = 0
+    count = bad = 0
     for record in reader(source):
         count += 1
         try:
@@ -56,18 +56,26 @@ def read_rows(source: Path, note: Callable[[Finding], None] | None = None) -> It
             if row.task_id:
                 ids.add(row.task_id, record.line)
         except RowError as error:
-            errors.append(error)
-            if len(errors) == ERROR_LIMIT:
-                break
+            bad += 1
+            if bad <= ERROR_LIMIT:
+                errors.append(error)
             continue
         if not errors:
             yield row
     if errors:
-        raise errors[0] if len(errors) == 1 else RowsError(errors, source, more=len(errors) == ERROR_LIMIT)
+        raise _as_one(errors, bad, count - bad, source)
     if not count:
         raise RowError(
             "the file holds no row", where=source, expected="one row or more", fix="fill it, or name another"
         )
+
+
+def _as_one(errors: list[RowError], bad: int, fine: int, source: Path) -> RowError:
+    if bad > 1:
+        return RowsError(errors, bad, fine, source)
+    (error,) = errors
+    error.fix = f"{error.fix}; {fine_rows(fine)}"
+    return error
 
 
 def _reader(source: Path) -> Reader:
@@ -122,7 +130,7 @@ class _Ids:
         self._lines: dict[int, int] = {}
 
     def add(self, task_id: str, line: int) -> None:
-        key = int.from_bytes(hashlib.blake2b(task_id.casefold().encode(), digest_size=8).digest())
+        key = int.from_bytes(hashlib.blake2b(task_id.casefold().encode(errors="surrogatepass"), digest_size=8).digest())
         first = self._lines.setdefault(key, line)
         if first != line:
             raise RowError(

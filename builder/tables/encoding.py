@@ -41,6 +41,8 @@ def encoding_of(file: TableFile) -> str:
     bad = _first_not_utf8(file)
     if bad is None:
         return marked or "utf-8"
+    if not bad.value:  # no text of one-byte characters holds a NUL
+        raise _wrong(file, bad)
     in_sequences, high = _high_bytes(file)
     if marked or 2 * in_sequences >= high:
         # Mostly UTF-8: a damaged file, not one in another encoding.

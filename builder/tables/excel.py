@@ -12,7 +12,7 @@ import zlib
 from typing import Final
 
 from builder.tables.columns import NUMBER_BYTES
-from builder.tables.files import Cost, TableFile
+from builder.tables.files import Cost, TableFile, refuse_size
 from catalog.errors import TableError
 
 # Measured on openpyxl 3.1 (docs/sizes.md): bytes a cell at the peak of reading, in its heaviest mode.
@@ -38,6 +38,7 @@ def check(file: TableFile) -> list[str]:
     """
     try:
         with zipfile.ZipFile(file.path) as archive:
+            refuse_size(file.path, sum(info.file_size for info in archive.infolist()), file.path.stat().st_size)
             broken = archive.testzip()
             if broken is not None:
                 raise _unreadable(file, f"{broken} is damaged")

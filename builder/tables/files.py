@@ -23,6 +23,73 @@ SAMPLE_BLOCKS: Final = 16
 SAMPLE_BYTES: Final = 1 << 20
 
 
+# No box holds more, and reading without an end would hold up every other row.
+MOST_BYTES: Final = 8 << 30
+# What people measure packs to a tenth or a fiftieth; a file beyond this, once it is large, was made to be one.
+MOST_RATIO: Final = 200
+_RATIO_FROM: Final = 256 << 20
+
+
+def refuse_size(path: Path, unpacked: int, packed: int | None = None) -> None:
+    """Raise TableError where a file is too large to be a task's table.
+
+    Args:
+        path: the file.
+        unpacked: its bytes, or those unpacked so far.
+        packed: the bytes they were packed into, where they were.
+    """
+    if unpacked > MOST_BYTES:
+        expected = f"at most {MOST_BYTES >> 30} GiB, unpacked"
+    elif packed is not None and unpacked > _RATIO_FROM and unpacked > MOST_RATIO * packed:
+        expected = f"an archive that unpacks to at most {MOST_RATIO} times its bytes, from {_RATIO_FROM >> 20} MiB on"
+    else:
+        return
+    raise TableError(
+        "the table is too large",
+        where=path,
+        expected=expected,
+        found=f"{unpacked} bytes or more" + ("" if packed is None else f", of {packed} packed"),
+        fix="ship a part of it, as a file of its own",
+    )
+
+
+class _Bounded(io.BufferedIOBase):
+    """An unpacking stream that stops as soon as more came out of it than a table may have."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream = stream
+        self._path = path
+        self._packed = path.stat().st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size >= 0:
+            return self._counted(self._stream.read(size))
+        return b"".join(iter(lambda: self.read(_PIECE), b""))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self.read(size if size >= 0 else _PIECE)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+    def _counted(self, piece: bytes) -> bytes:
+        refuse_size(self._path, self._stream.tell(), self._packed)
+        return piece
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What a file takes in memory.
@@ -48,6 +115,7 @@ def _open_zip(path: Path) -> IO[bytes]:
                 found=", ".join(info.filename for info in members[:5]) or "nothing",
                 fix="unpack it into a folder and name the folder in tables",
             )
+        refuse_size(path, members[0].file_size, path.stat().st_size)
         return archive.open(members[0])  # keeps the archive's file open until it is closed itself
 
 
@@ -86,7 +154,7 @@ class TableFile:
         opener = _OPENERS.get(self.path.suffix.lower())
         try:
             with opener(self.path) if opener else self.path.open("rb") as stream:
-                yield stream
+                yield cast(IO[bytes], _Bounded(stream, self.path)) if opener else stream
         except _DAMAGE as error:
             raise TableError(
                 "the file cannot be unpacked" if self.compressed else "the file cannot be read",

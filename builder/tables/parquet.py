@@ -11,6 +11,8 @@ from builder.tables.columns import OBJECT_TEXT_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
 from catalog.errors import TableError
 
+# As many values as eight GiB hold at two bytes each, the most that other tables may have.
+MOST_VALUES: Final = 4 << 30
 _BATCH = 8192
 _OBJECT_BYTES: Final = 8 + 56  # a decimal, date or time of day as a Python object, with its pointer
 
@@ -23,6 +25,7 @@ def check(file: TableFile) -> list[str]:
     """
     try:
         with pq.ParquetFile(file.path, pre_buffer=False) as table:
+            _refuse_values(file, table.metadata.num_rows, table.metadata.num_columns)
             rows = sum(batch.num_rows for batch in table.iter_batches(batch_size=_BATCH, use_threads=False))
     except (pa.ArrowException, OSError) as error:
         raise TableError(
@@ -37,6 +40,18 @@ def check(file: TableFile) -> list[str]:
             "the table is empty", where=file.path, expected="one row or more", found="none", fix="name another table"
         )
     return []
+
+
+def _refuse_values(file: TableFile, rows: int, columns: int) -> None:
+    """A value that repeats takes no room in Parquet, so its few bytes may say more than anybody can read."""
+    if rows * columns > MOST_VALUES:
+        raise TableError(
+            "the table is too large",
+            where=file.path,
+            expected=f"at most {MOST_VALUES} values",
+            found=f"{rows} rows of {columns} columns",
+            fix="ship a part of it, as a file of its own",
+        )
 
 
 def cost(file: TableFile) -> Cost:

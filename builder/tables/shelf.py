@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from builder.tables.files import TableFile
+from builder.tables.files import TableFile, refuse_size
 from builder.tables.formats import format_of
 from catalog.digest import sha256_of_file
 from catalog.errors import TableError
 from catalog.findings import Finding
 from catalog.rows import Row
 from catalog.tables import Table
+from catalog.written import shown
 
 PACKAGE: Final = "package://"
 NAME_LIMIT: Final = 255  # bytes, as file systems count them
@@ -83,10 +84,13 @@ class TableShelf:
         found: dict[str, Table] = {}
         names = _Names(row.where)
         for entry in row.tables:
-            root, path = self._locate(entry, row.where)
-            for name, file in self._files(path, root, entry, row.where):
-                names.claim(name, entry)
-                found[name] = self._table(name, file)
+            try:
+                root, path = self._locate(entry, row.where)
+                for name, file in self._files(path, root, entry, row.where):
+                    names.claim(name, entry)
+                    found[name] = self._table(name, file)
+            except OSError as error:  # a folder that may not be read, a path too long for the file system
+                raise _missing(entry, row.where, error.strerror or type(error).__name__) from None
         return tuple(found[name] for name in sorted(found, key=str.encode))
 
     def _locate(self, entry: str, where: str) -> tuple[Path, Path]:
@@ -105,10 +109,12 @@ class TableShelf:
                 found=repr(entry),
                 fix="put the table into the tables folder and name it from there",
             )
+        if not _shippable(entry):
+            raise _unshippable(entry, where)
         try:
             root, path = root.resolve(), (root / relative).resolve()
-        except (OSError, RuntimeError) as error:  # a loop of links
-            raise _missing(entry, where, str(error)) from None
+        except RuntimeError:
+            raise _missing(entry, where, "a loop of links") from None
         _stay_inside(path, root, entry, where)
         if not path.exists():
             raise _missing(entry, where, f"nothing at {root / relative}")
@@ -166,16 +172,29 @@ def _inspect(path: Path) -> Inspection:
         raise TableError(
             "the table is empty", where=path, expected="one byte or more", found="0 bytes", fix="name another table"
         )
+    refuse_size(path, path.stat().st_size)
     file = TableFile(path)
     kind = format_of(file)
-    notes = kind.check(file)
-    cost = kind.cost(file)
+    try:
+        notes = kind.check(file)
+        cost = kind.cost(file)
+    except RecursionError:
+        raise TableError(
+            "the table is nested too deep to read",
+            where=path,
+            expected="values in a few levels",
+            found="more levels than a program can follow",
+            fix="flatten it, or name another table",
+        ) from None
     return Inspection(sha256_of_file(path), cost.frame_bytes, cost.reading_bytes, tuple(notes))
 
 
 def _package_folder(package: str, entry: str, where: str) -> Path:
     # A dotted name would import its parent; a package's own folder is found without running any of its code.
-    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    try:
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    except ValueError:  # a module that was never found but made, such as __main__
+        spec = None
     places = list(spec.submodule_search_locations or ()) if spec else []
     if not places:
         raise TableError(
@@ -196,8 +215,8 @@ def _walk(folder: Path, root: Path, entry: str, where: str, skipped: Callable[[P
         elif path.is_symlink():
             try:
                 target = path.resolve(strict=True)
-            except (OSError, RuntimeError) as error:
-                raise _missing(entry, where, f"a link to nothing: {error}") from None
+            except (OSError, RuntimeError):
+                raise _missing(entry, where, f"a link to nothing: {path}") from None
             _stay_inside(target, root, entry, where)
             if target.is_dir():
                 # Two names for one folder could also be a circle.
@@ -240,8 +259,8 @@ def _stay_inside(path: Path, root: Path, entry: str, where: str) -> None:
         raise TableError(
             f"the table {entry!r} leads out of its folder",
             where=where,
-            expected=f"a path below {root}",
-            found=f"a link to {path}",
+            expected="a path that stays below the folder it starts in",
+            found="a link to somewhere else",
             fix="copy the file into the tables folder",
         )
 
@@ -257,13 +276,7 @@ class _Names:
     def claim(self, name: str, entry: str) -> None:
         """Take a name for an entry, unless it cannot be one, or a file or folder has it."""
         if not _shippable(name):
-            raise TableError(
-                "a table has a name that cannot be shipped",
-                where=self._where,
-                expected=f"printable characters, at most {NAME_LIMIT} bytes",
-                found=repr(name)[:300],
-                fix="rename the file",
-            )
+            raise _unshippable(name, self._where)
         key = unicodedata.normalize("NFC", name).casefold()
         above = [str(parent) for parent in PurePosixPath(key).parents][:-1]
         clash = self._files.get(key) or self._folders.get(key) or next(filter(None, map(self._files.get, above)), None)
@@ -278,6 +291,16 @@ class _Names:
         self._files[key] = entry
         for folder in above:
             self._folders.setdefault(folder, entry)
+
+
+def _unshippable(name: str, where: str) -> TableError:
+    return TableError(
+        "a table has a name that cannot be shipped",
+        where=where,
+        expected=f"printable characters, no backslash, at most {NAME_LIMIT} bytes between slashes",
+        found=shown(repr(name), 120),
+        fix="rename the file",
+    )
 
 
 def _shippable(name: str) -> bool:

@@ -77,3 +77,11 @@ def test_a_gold_that_cannot_be_graded_is_refused_with_its_row(answer: Any, colum
     assert error.value.where == "rows.jsonl:4"
     assert "t1" in error.value.message
     assert error.value.expected and error.value.found and error.value.fix
+
+
+@pytest.mark.parametrize("gold", ["1e400", "-1e999", "9" * 400])
+@pytest.mark.parametrize("kind", [None, "number"])
+def test_a_number_that_overflows_is_refused(gold: str, kind: str | None) -> None:
+    made = Row(task_id="t1", question="How many?", answer=gold, answer_type=kind, where="rows.jsonl:1")
+    with pytest.raises(RowError):
+        typed(made)

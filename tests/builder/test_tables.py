@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import json
+import lzma
 import os
 import sqlite3
 import zipfile
@@ -121,6 +123,49 @@ class TestWhere:
         (folder / "outside.csv").symlink_to(tmp_path / "secret.csv")
         assert tables_of(folder, "inside.csv")[0].name == "inside.csv"
         assert "leads out" in error_of(folder, "outside.csv").message
+
+    @pytest.mark.parametrize("name", ["a\0.csv", "x" * 300, "\ud800.csv", "a\nb.csv", "é" * 150 + "/a.csv"])
+    def test_a_name_that_no_file_system_takes_is_told_on_one_line(self, folder: Path, name: str) -> None:
+        with pytest.raises(TableError) as error:
+            TableShelf(folder).tables_of(row("cities.csv").model_copy(update={"tables": (name,)}))
+        assert "cannot be shipped" in error.value.message
+        assert (error.value.found or "").isprintable()
+        assert len(str(error.value)) < 600
+
+    @pytest.mark.parametrize("name", ["deep/" * 1000 + "a.csv", "package://__main__/a.csv", "package://a\0b/a.csv"])
+    def test_other_places_that_cannot_be_are_told(self, folder: Path, name: str) -> None:
+        assert len(error_of(folder, name).message) < 100 + len(name)
+
+    def test_a_table_nested_too_deep_is_told(self, folder: Path) -> None:
+        (folder / "deep.json").write_text('{"a": ' + "[" * 700 + "]" * 700 + "}")
+        assert "too deep" in error_of(folder, "deep.json").message
+
+    @pytest.mark.parametrize("name", ["big.csv", "big.db", "big.bin", "big.parquet"])
+    def test_a_file_beyond_the_limit_is_refused_before_it_is_read(self, folder: Path, name: str) -> None:
+        with (folder / name).open("wb") as file:
+            file.truncate(20_000_000_000)  # sparse: takes no room, and reading it would take minutes
+        error = error_of(folder, name)
+        assert (error.message, error.found) == ("the table is too large", "20000000000 bytes or more")
+
+    @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.csv.bz2", "bomb.csv.zip", "bomb.xlsx", "bomb.txt.xz"])
+    def test_an_archive_that_unpacks_without_end_is_refused(self, folder: Path, name: str) -> None:
+        piece = b"1,2,3\n" * 200_000
+        if name.endswith((".zip", ".xlsx")):
+            archive = zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED)
+            with archive, archive.open("xl/worksheets/sheet1.xml", "w") as inner:
+                for _ in range(300):
+                    inner.write(piece)
+        else:
+            pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[Path(name).suffix]
+            (folder / name).write_bytes(pack(piece) * 300)  # many members, one after another
+        error = error_of(folder, name)
+        assert error.message == "the table is too large"
+        assert "times its bytes" in (error.expected or "")
+
+    def test_a_packed_table_of_usual_size_is_read(self, folder: Path) -> None:
+        with gzip.open(folder / "c.csv.gz", "wt") as file:
+            file.write("a,b\n" + "1,2\n" * 1_000_000)
+        assert tables_of(folder, "c.csv.gz")[0].memory_bytes > 8_000_000
 
     @pytest.mark.parametrize("kind", ["out", "folder", "circle", "broken", "fifo"])
     def test_inside_a_folder_too(self, folder: Path, tmp_path: Path, kind: str) -> None:

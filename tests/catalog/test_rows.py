@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from catalog.errors import RowError
 from catalog.rows import NamedAnswer, row_from_columns
+from catalog.written import read_json
 
 NAN = float("nan")
 
@@ -157,3 +159,28 @@ def test_a_level_gives_the_tier_where_no_tier_is_named() -> None:
     assert row(difficulty_level=2).tier == "medium"
     assert row(difficulty_level=2, difficulty_tier="hard").tier == "hard"
     assert row().tier is None
+
+
+@pytest.mark.parametrize(
+    ("written", "gold"),
+    [
+        ("1e400", "1e400"),
+        ("34.650", "34.650"),
+        ("1E5", "1E5"),
+        ("-0.0", "-0.0"),
+        ("[1.50, 1e999, 2]", "[1.50, 1e999, 2]"),
+    ],
+)
+def test_a_number_of_a_gold_keeps_the_digits_it_was_written_with(written: str, gold: str) -> None:
+    assert row(answer=read_json(written)).answer == gold
+    assert row(answer=read_json(f'{{"mean": {written}}}')).answer[0].gold == gold
+    assert row(answer=f'{{"mean": {written}}}').answer[0].gold == gold
+    assert pickle.loads(pickle.dumps(row(answer=read_json(written)))).answer == gold
+
+
+def test_near_misses_and_ids_keep_their_digits_and_tolerances_must_be_finite() -> None:
+    assert row(near_misses=read_json('[1.50, 2, "three"]')).near_misses == ("1.50", "2", "three")
+    assert row(task_id=read_json("1.10")).task_id == "1.10"
+    assert row(rtol=read_json("1e-3")).rtol == 0.001
+    with pytest.raises(RowError, match="column rtol"):
+        row(rtol=read_json("1e999"))

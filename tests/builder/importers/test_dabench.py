@@ -216,6 +216,15 @@ class TestLabels:
         assert report.with_program == ("dabench-1",)
         assert "ragged" in report.set_aside[0].reason
 
+    def test_a_missing_table_is_told_without_the_folders_of_this_machine(self, make: Make) -> None:
+        reason = self.reason(make, [["mean_fare", "24.92"]], file_name="gone.csv")
+        assert reason.endswith("nothing at da-dev-tables/gone.csv")
+
+    def test_a_reason_names_the_answers_that_differ_and_no_others(self, make: Make) -> None:
+        form = "@mean_fare[fare], @mean_age[age] where both are numbers rounded to two decimal places."
+        twice = [["mean_fare", "24.92"], ["mean_age", "20.00"], ["mean_age", "21.00"]]
+        assert self.reason(make, twice, format=form) == "the label gives an answer twice: mean_age"
+
     def test_texts_are_freed_of_braces_backticks_and_escaped_line_ends(self, make: Make) -> None:
         asked = question(
             question="2. Calculate the mean of the `fare` column.",
@@ -250,6 +259,13 @@ class TestLayout:
             import_dabench(folder, folder / "rows.jsonl")
         assert (error.value.where or "").endswith("da-dev-labels.jsonl:2")
 
+    @pytest.mark.parametrize("number", [None, [1], {"a": 1}])
+    def test_a_question_or_label_without_an_id_is_named(self, make: Make, number: Any) -> None:
+        folder = make([question(), question(number)], {1: [["mean_fare", "24.92"]]})
+        with pytest.raises(RowError, match="no id") as error:
+            import_dabench(folder, folder / "rows.jsonl")
+        assert (error.value.where or "").endswith("da-dev-questions.jsonl:2")
+
     def test_an_output_that_cannot_be_written_is_told(self, make: Make) -> None:
         folder = make([question()], {1: [["mean_fare", "24.92"]]})
         with pytest.raises(RowError, match="cannot be written"):
@@ -276,7 +292,10 @@ class TestCommand:
         assert result.exit_code == 1
         assert "2 questions read, 1 rows can become tasks" in result.output
         assert "dabench-2: the question has no label" in result.output
-        assert f"harborwright build {out} --tables {folder}" in result.output
+        *_, command, last = result.output.splitlines()
+        assert command.startswith(f"next: harborwright build {out} --tables {folder} --name ")
+        assert " --out " in command
+        assert last.startswith("exit 1: the import worked; rows set aside: 1,")
 
     def test_it_reports_as_json_and_exits_0_where_all_is_well(self, app: typer.Typer, make: Make) -> None:
         folder = make([question()], {1: [["mean_fare", "24.92"]]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.sources import read_rows
+from builder.sources import SetAside, read_rows
 from catalog.errors import RowError
 
 GOOD = '{"task_id": "a", "question": "q?", "answer": "1"}\n'
@@ -103,7 +104,7 @@ def test_memory_stays_flat_over_fifty_thousand_rows(tmp_path: Path) -> None:
             columns = {"task_id": f"task-{number}", "question": "q" * 1000, "answer": "1", "solution": "x" * 2000}
             file.write(json.dumps(columns) + "\n")
     program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom builder.sources import read_rows\n"
+        "import resource, sys\nfrom pathlib import Path\nfrom builder.sources import SetAside, read_rows\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "count = sum(1 for _ in read_rows(Path(sys.argv[1])))\n"
         "print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
@@ -112,3 +113,42 @@ def test_memory_stays_flat_over_fifty_thousand_rows(tmp_path: Path) -> None:
     count, grown_kib = map(int, done.stdout.split())
     assert count == 50_000
     assert grown_kib < 40_000  # the file has 150 MB
+
+
+LISTS = ["[" * 50_000, "[" * 100 + "]" * 100, "[" + "1," * 600_000 + "1]"]
+OBJECTS = ['{"a":' * 50_000, '{"a":' * 100 + "1" + "}" * 100, '{"a": "' + "x" * 1_200_000 + '"}', '{"a": 1, "a": 2}']
+CELLS = [
+    *(("answer", text) for text in OBJECTS),
+    *((column, text) for column in ("tables", "near_misses", "files") for text in LISTS),
+]
+
+
+@pytest.mark.parametrize(("column", "text"), CELLS, ids=[f"{column}-{text[:9]}" for column, text in CELLS])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
+def test_endless_json_in_a_cell_is_an_error_of_its_row(tmp_path: Path, name: str, column: str, text: str) -> None:
+    columns = {"task_id": "b", "question": "q?", "answer": "1", column: text}
+    if name.endswith("csv"):
+        with (path := tmp_path / "good.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([columns.keys(), columns.values()])
+        content = path.read_bytes()
+    else:
+        content = (json.dumps(columns) + "\n").encode()
+    error = error_of(tmp_path / name, content)
+    assert f"column {column} cannot be used" in error.message
+    assert len(str(error)) < 2000
+
+
+def test_values_nested_without_end_are_an_error_of_their_line(tmp_path: Path) -> None:
+    line = '{"task_id": "b", "question": "q?", "answer": "1", "topic": ' + "[" * 900 + "]" * 900 + "}\n"
+    assert "nesting" in (error_of(tmp_path / "rows.jsonl", line.encode()).found or "")
+
+
+def test_an_id_is_shown_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    columns = {"task_id": "a\n\x1b[31mb\ud800", "question": "q?", "answer": "1", "set_aside": "wrong\nlabel"}
+    path.write_text(json.dumps(columns) + "\n")
+    (row,) = read_rows(path)
+    assert isinstance(row, SetAside)
+    assert (row.task_id, row.reason) == ("a\\n\\x1b[31mb\\ud800", "wrong\\nlabel")
+    del columns["set_aside"]
+    assert "\x1b" not in str(error_of(path, (json.dumps({**columns, "rtol": -1}) + "\n").encode()))
