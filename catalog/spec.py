@@ -22,61 +22,15 @@ from catalog.paths import is_task_name
 _MOST: Final = 10_000_000
 _MOST_CPUS: Final = 1024
 # What the base image has already: a task would run as one of its users, or could not add a user beside the group.
-_SYSTEM_NAMES: Final = frozenset(
-    [
-        "root",
-        "daemon",
-        "bin",
-        "sys",
-        "sync",
-        "games",
-        "man",
-        "lp",
-        "mail",
-        "news",
-        "uucp",
-        "proxy",
-        "www-data",
-        "backup",
-        "list",
-        "irc",
-        "gnats",
-        "nobody",
-        "nogroup",
-        "adm",
-        "tty",
-        "disk",
-        "dialout",
-        "fax",
-        "voice",
-        "cdrom",
-        "floppy",
-        "tape",
-        "sudo",
-        "audio",
-        "dip",
-        "operator",
-        "src",
-        "shadow",
-        "utmp",
-        "video",
-        "sasl",
-        "plugdev",
-        "staff",
-        "users",
-        "input",
-        "kvm",
-        "render",
-        "sgx",
-        "crontab",
-        "messagebus",
-        "sshd",
-        "systemd-network",
-        "systemd-resolve",
-        "systemd-timesync",
-        "systemd-journal",
-    ]
-)
+# fmt: off
+_SYSTEM_NAMES: Final = frozenset({
+    "root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
+    "backup", "list", "irc", "gnats", "nobody", "nogroup", "adm", "tty", "disk", "dialout", "fax", "voice", "cdrom",
+    "floppy", "tape", "sudo", "audio", "dip", "operator", "src", "shadow", "utmp", "video", "sasl", "plugdev",
+    "staff", "users", "input", "kvm", "render", "sgx", "crontab", "messagebus", "sshd", "systemd-network",
+    "systemd-resolve", "systemd-timesync", "systemd-journal",
+})
+# fmt: on
 # Segments of plain ASCII: the path stands in shell scripts, in JSON and in what the agent is told.
 _ANSWER_PATH: Final = re.compile(r"/app(?:/[A-Za-z0-9._+@=,-]+)+")
 _ANSWER_PATH_LIMIT: Final = 200
