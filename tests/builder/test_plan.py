@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from builder.answer_types import typed
 from builder.plan import Planned, open_source, plan
-from builder.sources import SetAside
+from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
+from catalog.rows import KNOWN_COLUMNS, AnswerType, NamedAnswer, Row
 from catalog.spec import parse_spec
 
 
@@ -66,3 +69,25 @@ def test_an_id_that_cannot_be_printed_is_set_aside_and_shown_escaped(tmp_path: P
     assert isinstance(aside, SetAside)
     assert aside.task_id == "bad\\n\\x1b[2Kgood"
     assert "cannot be printed" in aside.reason
+
+
+def test_the_example_of_the_documentation_plans_as_it_says(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs/rows.md").read_text()
+    lines, table, cell = re.findall(r"```(?:jsonl|csv)\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "cities.csv").write_text(table)
+    *made, aside = planned(tmp_path, *map(json.loads, lines.splitlines()))
+    assert isinstance(aside, SetAside) and aside.reason == "the table has no ages"
+    for one in made:
+        assert isinstance(one, Planned)
+        filled, findings = typed(one.row)
+        assert filled.answer_type and not findings, findings
+    (tmp_path / "rows.csv").write_text(cell)
+    (row,) = read_rows(tmp_path / "rows.csv")
+    assert isinstance(row, Row)
+    assert [(one.name, one.gold) for one in row.answer if isinstance(one, NamedAnswer)] == [
+        ("lowest", "4"),
+        ("city", "Oslo"),
+    ]
+    documented = set(re.findall(r"`(\w+)`", text))
+    assert documented >= KNOWN_COLUMNS | set(get_args(AnswerType)) | {"set_aside"}
