@@ -238,6 +238,23 @@ def test_shared_files_are_stored_once(tmp_path: Path) -> None:
     assert first.stat().st_ino != source.stat().st_ino, "the user's own file is not tied to the catalog"
 
 
+def test_other_bytes_have_another_time_and_the_same_bytes_the_same(tmp_path: Path) -> None:
+    # BuildKit takes a file of the same path, length and time for unchanged, and builds with the bytes it had before.
+    contents = {"a": b'{"table": "one.csv"}', "b": b'{"table": "two.csv"}', "c": b'{"table": "one.csv"}'}
+    for name, content in contents.items():
+        source = tmp_path / f"{name}.csv"
+        source.write_bytes(content)
+        files = [
+            TaskFile("manifest.json", content, None, hashlib.sha256(content).hexdigest()),
+            _shared(source, "t.csv"),
+        ]
+        write_task(tmp_path / name, files, Blobs(tmp_path / ".blobs"))
+    for file in ("manifest.json", "t.csv"):
+        times = {name: (tmp_path / name / file).stat().st_mtime_ns for name in contents}
+        assert times["a"] == times["c"] != times["b"]
+        assert abs(times["a"] - times["b"]) > 1_000_000_000, "a difference that whole seconds show"
+
+
 def test_modes_do_not_depend_on_the_umask(tmp_path: Path) -> None:
     source = tmp_path / "test.sh"
     source.write_text("#!/bin/sh\n")
