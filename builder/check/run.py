@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from builder.check.catalog_rules import Signature, indexes_agree, nothing_strays
 from builder.check.task import TaskView
 from builder.check.task_rules import TASK_RULES
 from builder.check.verdict_rules import verdict_programs
+from builder.chunks import over_chunks
 from catalog.errors import UserError
 from catalog.findings import Finding
 from catalog.index import Entry, read_index
@@ -59,22 +58,8 @@ def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
     return Finding(name, "error", entry.name, f"a file is missing or damaged: {error}", "build the catalog again")
 
 
-def _check_chunk(catalog: Path, entries: list[Entry]) -> list[tuple[list[Finding], Signature | None]]:
+def _check_chunk(catalog: Path, entries: Sequence[Entry]) -> list[tuple[list[Finding], Signature | None]]:
     return [check_task(entry, catalog / entry.path) for entry in entries]
-
-
-def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:
-    for start in range(0, len(entries), _CHUNK):
-        yield entries[start : start + _CHUNK]
-
-
-def _results(catalog: Path, entries: list[Entry], jobs: int) -> Iterable[list[tuple[list[Finding], Signature | None]]]:
-    if jobs == 1 or len(entries) <= _CHUNK:
-        for chunk in _chunks(entries):
-            yield _check_chunk(catalog, chunk)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("forkserver")) as pool:
-        yield from pool.map(_check_chunk, *zip(*((catalog, chunk) for chunk in _chunks(entries)), strict=True))
 
 
 def check(
@@ -97,7 +82,7 @@ def check(
     findings: list[Finding] = []
     signatures: list[Signature] = []
     done = 0
-    for results in _results(catalog, entries, jobs or os.cpu_count() or 1):
+    for results in over_chunks(_check_chunk, catalog, entries, size=_CHUNK, jobs=jobs or os.cpu_count() or 1):
         for found, one in results:
             findings.extend(found)
             if one is not None:

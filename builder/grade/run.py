@@ -7,16 +7,14 @@ No container is needed: the same bytes grade inside the verifier.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import batched
 from pathlib import Path
 from typing import Any
 
+from builder.chunks import over_chunks
 from builder.grade.shipped import shipped_runner
 from catalog import paths
 from catalog.errors import CatalogError
@@ -75,16 +73,6 @@ def _grade_chunk(catalog: Path, tasks: Sequence[tuple[str, str]]) -> list[TaskGr
     return [grade_task(catalog / path, name, path) for name, path in tasks]
 
 
-def _results(catalog: Path, tasks: list[tuple[str, str]], jobs: int) -> Iterator[list[TaskGrade]]:
-    chunks = list(batched(tasks, _CHUNK))
-    if jobs == 1 or len(chunks) == 1:
-        for chunk in chunks:
-            yield _grade_chunk(catalog, chunk)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("forkserver")) as pool:
-        yield from pool.map(_grade_chunk, [catalog] * len(chunks), chunks)
-
-
 def grade_catalog(
     catalog: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> GradeReport:
@@ -107,7 +95,7 @@ def grade_catalog(
         raise CatalogError("the catalog has no tasks", where=catalog, fix="see its set_aside.jsonl, and build again")
     done = cases = 0
     failed: list[TaskGrade] = []
-    for results in _results(catalog, tasks, jobs or os.cpu_count() or 1):
+    for results in over_chunks(_grade_chunk, catalog, tasks, size=_CHUNK, jobs=jobs or os.cpu_count() or 1):
         done += len(results)
         cases += sum(result.cases for result in results)
         failed.extend(result for result in results if result.problems)
