@@ -60,7 +60,7 @@ def accuracy(rows: list[Row], judge: Judge) -> dict[str, float]:
     for row in rows:
         try:
             said = judge(row)
-        except Exception:
+        except Exception:  # a grader under comparison that fails on an answer has not accepted it
             said = False
         accepts += said and not row["correct"]
         rejects += row["correct"] and not said

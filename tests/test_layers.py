@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from catalog.rows import AnswerType
+from grader import ANSWER_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = {"catalog", "grader", "builder", "harnesses", "train"}
@@ -56,3 +60,8 @@ def test_the_core_does_not_pull_heavy_packages() -> None:
     core = pyproject.partition("[project.scripts]")[0]
     assert not [name for name in HEAVY if f'"{name}' in core]
     assert 'name = "harbor"' in lock
+
+
+def test_rows_and_grader_know_the_same_answer_types() -> None:
+    # Neither layer may import the other, so the list stands in both.
+    assert set(get_args(AnswerType)) == set(ANSWER_TYPES)
