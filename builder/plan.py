@@ -37,10 +37,11 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Rows that can be read more than once, and the folder their tables are looked up in."""
+    """Rows that can be read more than once, the folder their tables are looked up in, and the file they stand in."""
 
     rows: Callable[[Note], Iterator[Row | SetAside]]
     tables: Path
+    file: Path | None = None
 
 
 def open_source(spec: Spec, cache: Path) -> Source:
@@ -55,7 +56,7 @@ def open_source(spec: Spec, cache: Path) -> Source:
         write_tables(tables)
         return Source(lambda note: demo_rows(tables), tables)
     path = spec.folder / spec.source
-    return Source(lambda note: read_rows(path, note), spec.folder / spec.tables if spec.tables else path.parent)
+    return Source(lambda note: read_rows(path, note), spec.folder / spec.tables if spec.tables else path.parent, path)
 
 
 def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[Planned | SetAside]:

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from builder.inputs import Inputs
 from catalog import paths
 from catalog.findings import Finding
 from catalog.index import PARQUET_SCHEMA, Entry
@@ -38,6 +39,7 @@ _SCHEMA = pa.schema(
     ]
 )
 _BATCH = 2000
+_INPUTS = b"harborwright.inputs"
 # The code and the templates that a task's bytes follow from.
 _CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
 
@@ -51,7 +53,8 @@ class Fingerprints:
         self._shared.update(f"{policies}\0{version('harbor')}\0".encode())
         root = paths.repository_root()
         for path in sorted(path for pattern in _CODE for path in root.glob(pattern) if path.is_file()):
-            self._shared.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+            if path.suffix != ".pyc":
+                self._shared.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
 
     def of(self, row: Row, tables: tuple[Table, ...], size: Size) -> bytes:
         """The fingerprint of one task, 16 bytes."""
@@ -68,6 +71,7 @@ class BuildState:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
+        self.inputs = Inputs.read((table.schema.metadata or {}).get(_INPUTS))
         self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
         self._refused: dict[str, tuple[bytes, str]] = {}
         columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "look", "path", "refused"))
@@ -119,13 +123,15 @@ class BuildState:
 
     def counts(self, column: str) -> Counter[str]:
         """How many tasks of the last build have each value of a column of the index; none is counted as "none"."""
-        tasks = self._table.filter(pc.is_null(self._table["refused"]))
-        return Counter(value or "none" for value in tasks[column].to_pylist())
+        return Counter(value or "none" for value in self._of_tasks(column))
 
     def without_program(self) -> int:
         """How many tasks of the last build have no program that recomputes the gold."""
-        tasks = self._table.filter(pc.is_null(self._table["refused"]))
-        return sum(not program for program in tasks["program"].to_pylist())
+        return sum(not program for program in self._of_tasks("program"))
+
+    def _of_tasks(self, column: str) -> Iterator[Any]:
+        pairs = zip(self._table[column].to_pylist(), self._table["refused"].to_pylist(), strict=True)
+        return (value for value, reason in pairs if reason is None)
 
     def refused(self, name: str, fingerprint: bytes) -> str | None:
         """Why the last build refused this row, made of the very same things; None where it did not."""
@@ -135,6 +141,10 @@ class BuildState:
     def names(self) -> Iterator[str]:
         """The tasks of the last build, in its order."""
         yield from self._tasks
+
+    def looks(self) -> Iterator[tuple[str, bytes]]:
+        """Where each task of the last build lies, and what its directory looked like."""
+        return ((path, look) for _, look, path, _ in self._tasks.values())
 
 
 def _findings(kept: str | None) -> list[Finding]:
@@ -167,9 +177,11 @@ class StateWriter:
             self._writer.write_batch(pa.RecordBatch.from_pylist(self._batch, schema=_SCHEMA))
             self._batch = []
 
-    def close(self) -> None:
-        """Finish the file."""
+    def close(self, inputs: Inputs | None) -> None:
+        """Finish the file; ``inputs`` is the record of a clean build."""
         self._flush()
+        if inputs is not None:
+            self._writer.add_key_value_metadata({_INPUTS.decode(): inputs.as_text()})
         self._writer.close()
 
 

@@ -38,15 +38,15 @@ def moment_of(sha256: str) -> int:
     return seconds * 1_000_000_000 + int(sha256[8:16], 16) % 1_000_000_000
 
 
-def write_file(path: Path, content: bytes, *, executable: bool = False) -> None:
-    """Create ``path`` with ``content`` and the mode and time a task file has, whatever the umask."""
+def _write_file(path: str, content: bytes, sha256: str, *, executable: bool = False) -> None:
+    """Create ``path`` with ``content``, whose hash is ``sha256``, and the mode and time a task file has."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
         os.fchmod(descriptor, _PROGRAM_MODE if executable else _FILE_MODE)
-        moment = moment_of(hashlib.sha256(content).hexdigest())
+        moment = moment_of(sha256)
         os.utime(descriptor, ns=(moment, moment))
     finally:
         os.close(descriptor)
@@ -60,12 +60,12 @@ class Blobs:
     """The catalog's store of shared files; ``link`` puts one into a task directory."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = str(folder)
         folder.mkdir(exist_ok=True)
 
-    def link(self, file: TaskFile, target: Path) -> None:
+    def link(self, file: TaskFile, target: str) -> None:
         """Hard-link the shared file ``file`` to ``target``, storing its bytes first where they are new."""
-        blob = self._folder / (file.sha256 + (".x" if file.executable else ""))
+        blob = f"{self._folder}/{file.sha256}{'.x' if file.executable else ''}"
         try:
             os.link(blob, target)
         except FileNotFoundError:
@@ -78,10 +78,10 @@ class Blobs:
             self._store(file, blob)
             os.link(blob, target)
 
-    def _store(self, file: TaskFile, blob: Path) -> None:
+    def _store(self, file: TaskFile, blob: str) -> None:
         """Copy the bytes beside, look at their hash, and rename: a table that changed under the build is noticed."""
         assert file.shared is not None
-        beside = blob.with_name(f"{blob.name}.{os.getpid()}.part")
+        beside = Path(f"{blob}.{os.getpid()}.part")
         shutil.copyfile(file.shared, beside)
         with beside.open("rb") as copy:
             found = hashlib.file_digest(copy, "sha256").hexdigest()
@@ -104,16 +104,18 @@ def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
     """Write one task directory at ``folder``, which must not exist."""
     folder.parent.mkdir(exist_ok=True)
     folder.mkdir()
+    # Text, not paths: with fifteen files a task, taking paths apart would cost as much as writing.
+    top = str(folder)
     made = {""}
     for file in files:
         parent, _, _ = file.path.rpartition("/")
         if parent not in made:
-            (folder / parent).mkdir(parents=True, exist_ok=True)
+            os.makedirs(f"{top}/{parent}", exist_ok=True)  # noqa: PTH103
             made.add(parent)
         if file.content is None:
-            blobs.link(file, folder / file.path)
+            blobs.link(file, f"{top}/{file.path}")
         else:
-            write_file(folder / file.path, file.content, executable=file.executable)
+            _write_file(f"{top}/{file.path}", file.content, file.sha256, executable=file.executable)
 
 
 def look_of(folder: str) -> bytes:
@@ -141,15 +143,15 @@ def look_of(folder: str) -> bytes:
     return hashlib.blake2b("\n".join(seen).encode(errors="surrogateescape"), digest_size=8).digest()
 
 
-def link_tree(source: Path, target: Path) -> None:
+def link_tree(source: str, target: str) -> None:
     """Make ``target`` a copy of the directory ``source`` whose files are hard links to the same bytes."""
-    target.mkdir()
+    os.mkdir(target)  # noqa: PTH102
     with os.scandir(source) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                link_tree(source / entry.name, target / entry.name)
+                link_tree(entry.path, f"{target}/{entry.name}")
             else:
-                os.link(entry.path, target / entry.name, follow_symlinks=False)
+                os.link(entry.path, f"{target}/{entry.name}", follow_symlinks=False)
 
 
 def _exchange(first: Path, second: Path) -> bool:

@@ -7,6 +7,7 @@ into the folder the catalog is being built in. A row that turns out to be no fai
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import signal
 import threading
@@ -101,7 +102,7 @@ class _Bench:
     def work(self, item: Kept | Changed) -> Kept | Baked | Refused:
         if isinstance(item, Kept):
             (self._place.new / item.path).parent.mkdir(exist_ok=True)
-            link_tree(self._place.old / item.path, self._place.new / item.path)
+            link_tree(f"{self._place.old}/{item.path}", f"{self._place.new}/{item.path}")
             return item
         row, place = item.task.row, self._place
         try:
@@ -137,6 +138,12 @@ def _work(items: tuple[Kept | Changed, ...]) -> list[Kept | Baked | Refused]:
     return [_bench.work(item) for item in items]
 
 
+def start_ahead() -> None:
+    """Start the process that workers are forked from, so that it loads its libraries while rows are planned."""
+    multiprocessing.forkserver.set_forkserver_preload(["builder.workers"])
+    multiprocessing.forkserver.ensure_running()
+
+
 def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -> Generator[Kept | Baked | Refused]:
     """Bring every task into the new catalog, in the order given.
 
@@ -149,8 +156,8 @@ def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -
         bench = _Bench(place)
         yield from map(bench.work, items)
         return
+    start_ahead()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["builder.workers"])
     with ProcessPoolExecutor(jobs, context, _open, (place,)) as pool:
         waiting: deque[Future[list[Kept | Baked | Refused]]] = deque()
         try:

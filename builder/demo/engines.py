@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import openpyxl
 import pyarrow as pa
 
 from builder.demo.plan import FilePlan, Plan, TablePlan
@@ -53,6 +51,8 @@ class Sql:
     """A DuckDB in memory that loads each table of the demo when a question first needs it."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
+        import duckdb  # slow to load, and where the golds are cached nobody asks for it
+
         self._folder = folder
         self._plan = plan
         self._loaded: set[str] = set()
@@ -66,6 +66,8 @@ class Sql:
         Raises:
             SolutionError: where DuckDB refuses it; ``where`` names the question.
         """
+        import duckdb
+
         try:
             for name in tables:
                 self._load(name)
@@ -99,6 +101,8 @@ def _foreign(file: FilePlan, table: TablePlan, path: Path) -> pa.Table:
             names = [item[0] for item in cursor.description]
             records = cursor.fetchall()
     else:
+        import openpyxl  # as slow to load
+
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         header, *records = book[table.name].iter_rows(values_only=True)
         names = [str(name) for name in header]

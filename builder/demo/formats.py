@@ -18,7 +18,6 @@ from contextlib import closing
 from datetime import date, datetime
 from pathlib import Path
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -129,6 +128,8 @@ def sqlite_bytes(tables: Named) -> bytes:
 
 def xlsx_bytes(tables: Named) -> bytes:
     """An Excel workbook with a sheet for each table."""
+    import openpyxl  # slow to load, and tables are written once
+
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "harborwright"
     for name, rows in tables.items():

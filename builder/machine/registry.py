@@ -16,9 +16,6 @@ import urllib.request
 from dataclasses import dataclass
 from email.message import Message
 
-import docker.auth
-import docker.errors
-
 from catalog.errors import ImageError
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -57,6 +54,8 @@ def parse_reference(name: str) -> Reference:
 
 
 def _public_host() -> str:
+    import docker.auth  # slow to load, and no build with a lock asks for it
+
     # Docker's own client knows where its public registry is.
     return urllib.parse.urlsplit(docker.auth.INDEX_URL).netloc
 
@@ -145,6 +144,9 @@ def _authorization(challenge: Message, reference: Reference, seconds: float) -> 
 
 
 def _stored_login(host: str) -> str | None:
+    import docker.auth  # slow to load, and no build with a lock asks for it
+    import docker.errors
+
     registry = docker.auth.INDEX_NAME if host == _public_host() else host
     try:
         login = docker.auth.load_config().resolve_authconfig(registry)

@@ -48,6 +48,10 @@ class TableShelf:
         folder: the tables folder that relative names start at.
         note: called with a finding for each thing a person should know of a table (an encoding, a left-out file).
         known: inspections of an earlier build, by file state; what is unchanged is not read again.
+
+    Attributes:
+        sets: the tables found so far, by the entries that name them.
+        inspections: what reading each file told.
     """
 
     def __init__(
@@ -59,7 +63,7 @@ class TableShelf:
         self._folder = folder
         self._note = note
         self._known = dict(known or {})
-        self._sets: dict[tuple[str, ...], tuple[Table, ...]] = {}
+        self.sets: dict[tuple[str, ...], tuple[Table, ...]] = {}
         self.inspections: dict[FileState, Inspection] = {}
 
     def tables_of(self, row: Row) -> tuple[Table, ...]:
@@ -68,29 +72,33 @@ class TableShelf:
         Raises:
             TableError: where a table is missing, outside the folder, empty, unreadable, or named like another.
         """
-        if row.tables not in self._sets:
-            if not row.tables and row.hf_bucket is None:
-                raise TableError(
-                    "the row names no table",
-                    where=row.where,
-                    expected="tables, or hf_bucket",
-                    found="neither",
-                    fix=f"name the tables of task {row.task_id!r}",
-                )
-            self._sets[row.tables] = self._resolve(row)
-        return self._sets[row.tables]
+        if not row.tables and row.hf_bucket is None:
+            raise TableError(
+                "the row names no table",
+                where=row.where,
+                expected="tables, or hf_bucket",
+                found="neither",
+                fix=f"name the tables of task {row.task_id!r}",
+            )
+        return self.find(row.tables, row.where)
 
-    def _resolve(self, row: Row) -> tuple[Table, ...]:
+    def find(self, entries: tuple[str, ...], where: str) -> tuple[Table, ...]:
+        """The tables that ``entries`` of a row at ``where`` name, sorted by name; raises as `tables_of` does."""
+        if entries not in self.sets:
+            self.sets[entries] = self._resolve(entries, where)
+        return self.sets[entries]
+
+    def _resolve(self, entries: tuple[str, ...], where: str) -> tuple[Table, ...]:
         found: dict[str, Table] = {}
-        names = _Names(row.where)
-        for entry in row.tables:
+        names = _Names(where)
+        for entry in entries:
             try:
-                root, path = self._locate(entry, row.where)
-                for name, file in self._files(path, root, entry, row.where):
+                root, path = self._locate(entry, where)
+                for name, file in self._files(path, root, entry, where):
                     names.claim(name, entry)
                     found[name] = self._table(name, file)
             except OSError as error:  # a folder that may not be read, a path too long for the file system
-                raise _missing(entry, row.where, error.strerror or type(error).__name__) from None
+                raise _missing(entry, where, error.strerror or type(error).__name__) from None
         return tuple(found[name] for name in sorted(found, key=str.encode))
 
     def _locate(self, entry: str, where: str) -> tuple[Path, Path]:

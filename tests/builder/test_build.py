@@ -116,13 +116,64 @@ def test_another_hash_seed_changes_no_byte(bench: Bench, tmp_path: Path) -> None
     assert snapshot(tmp_path / "1") == snapshot(tmp_path / "2")
 
 
-def test_a_build_in_which_nothing_changed_writes_nothing(bench: Bench) -> None:
-    rows = [row("a"), row("b"), row("c", tables=["gone.csv"])]
-    bench.build(*rows)
+BUCKET = {"tables": [], "hf_bucket": "lab/tables", "bucket_prefix": "birds"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [row("c"), row("c", tables=["gone.csv"]), row("c", colour="red"), row("c", **BUCKET), row("c", answer_type=None)],
+    ids=["clean", "set aside", "unknown column", "bucket", "guessed type"],
+)
+def test_a_build_in_which_nothing_changed_writes_nothing_and_says_the_same(bench: Bench, other: dict[str, Any]) -> None:
+    rows = [row("a"), row("b"), other]
+    first = bench.build(*rows)
     before = stamps(bench.folder / "out")
     report = bench.build(*rows)
-    assert (report.tasks, report.written, report.unchanged, len(report.set_aside)) == (2, 0, 2, 1)
+    assert (report.tasks, report.written) == (first.tasks, 0)
+    same = {name: value for name, value in report.as_dict().items() if name not in ("written", "unchanged", "seconds")}
+    assert same == {name: value for name, value in first.as_dict().items() if name in same}
     assert stamps(bench.folder / "out") == before
+
+
+def _touch_elsewhere(bench: Bench) -> None:
+    """Other bytes at another time."""
+    time.sleep(0.01)
+    bench.table.write_text(PENGUINS.replace("3750", "3751"))
+
+
+@pytest.mark.parametrize(
+    ("change", "spec"),
+    [
+        (_touch_elsewhere, {}),
+        (lambda bench: (bench.folder / "tables/more/second.csv").write_text("x\n1\n"), {}),
+        (lambda bench: bench.table.unlink(), {}),
+        (lambda bench: bench.write(row("a"), row("b", tables=["more"], answer="5")), {}),
+        (lambda bench: None, {"sizing": {"floor_mb": 3000}}),
+        (lambda bench: None, {"agent": {"answer_path": "/app/out/said.txt"}}),
+    ],
+    ids=["table", "file in a table folder", "table gone", "row", "sizing", "answer path"],
+)
+def test_after_a_clean_build_every_kind_of_change_is_seen(
+    bench: Bench, change: Callable[[Bench], object], spec: dict[str, Any], tmp_path: Path
+) -> None:
+    (bench.folder / "tables/more").mkdir()
+    (bench.folder / "tables/more/first.csv").write_text("x\n1\n2\n")
+    bench.build(row("a"), row("b", tables=["more"]))
+    before = lists_and_tasks(bench.out)
+    change(bench)
+    report = bench.build(**spec)
+    assert report.written or report.set_aside
+    assert lists_and_tasks(bench.out) != before
+    bench.build(out=tmp_path / "anew", **spec)
+    assert lists_and_tasks(bench.out) == lists_and_tasks(tmp_path / "anew")
+
+
+def test_a_file_put_into_a_table_folder_that_is_left_out_is_told(bench: Bench) -> None:
+    (bench.folder / "tables/more").mkdir()
+    (bench.folder / "tables/more/first.csv").write_text("x\n1\n2\n")
+    assert not bench.build(row("a", tables=["more"])).findings
+    (bench.folder / "tables/more/.hidden.csv").write_text("x\n")
+    assert [finding.rule for finding in bench.build().findings] == ["hidden-file"]
 
 
 def test_only_what_changed_is_written(bench: Bench) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from builder.baked import TaskFile
+from builder.shared_files import file_of
 from builder.tree import Blobs, building, link_tree, write_task
 from catalog import paths
 from catalog.errors import CatalogError
@@ -194,12 +195,13 @@ def test_an_unwritable_place_is_a_plain_sentence(tmp_path: Path) -> None:
 FULL_DISK = """
 import sys
 from pathlib import Path
-from builder.tree import building, write_file
+from builder.shared_files import file_of
+from builder.tree import Blobs, building, write_task
 from catalog.errors import CatalogError
 try:
     with building(Path(sys.argv[1])) as folder:
         (folder / "index.json").write_text("half")
-        write_file(folder / "large", b"x" * (8 << 20))
+        write_task(folder / "task", [file_of("large", b"x" * (8 << 20))], Blobs(folder / ".blobs"))
 except CatalogError as error:
     print(error)
 """
@@ -260,7 +262,7 @@ def test_modes_do_not_depend_on_the_umask(tmp_path: Path) -> None:
     source.write_text("#!/bin/sh\n")
     before = os.umask(0o077)
     try:
-        files = [_shared(source, "tests/test.sh", True), TaskFile("a.txt", b"a", None, "", False)]
+        files = [_shared(source, "tests/test.sh", True), file_of("a.txt", b"a")]
         write_task(tmp_path / "task", files, Blobs(tmp_path / ".blobs"))
     finally:
         os.umask(before)
@@ -281,5 +283,5 @@ def test_linking_a_tree_writes_no_bytes(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/c.txt").write_text("x")
     time.sleep(0.01)
-    link_tree(tmp_path / "a", tmp_path / "z")
+    link_tree(str(tmp_path / "a"), str(tmp_path / "z"))
     assert (tmp_path / "z/b/c.txt").stat().st_ino == (tmp_path / "a/b/c.txt").stat().st_ino

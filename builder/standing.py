@@ -1,0 +1,129 @@
+"""What of the last build still stands, and what has to be made anew.
+
+A catalog of which everything stands is not written to. Where a build was clean this shows without planning, by what it
+was made of; else by planning again and comparing fingerprints. Either way every task's directory gets a look.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from builder.inputs import Inputs, digest_of_rows, inputs_of
+from builder.plan import Planned, Source
+from builder.sources import SetAside
+from builder.state import BuildState, Fingerprints
+from builder.tables import TableShelf
+from builder.tables.shelf import FileState, Inspection
+from builder.tree import look_of
+from builder.workers import Changed, Kept, Refused
+from catalog import paths
+from catalog.findings import Finding
+
+Step = Kept | Changed | Refused | SetAside  # what happens to one row
+
+
+def all_stands(
+    source: Source, state: BuildState, policies: str, known: Mapping[FileState, Inspection], out: Path
+) -> bool:
+    """Whether the last build was clean, was made of just what is there now, and nobody's hand was in it since."""
+    if source.file is None or state.inputs is None:
+        return False
+    notes: list[Finding] = []
+    shelf = TableShelf(source.tables, notes.append, known)
+    return (
+        state.inputs.stand(source.file, policies, shelf)
+        and not notes
+        and _indices_stand(out)
+        and not _differs(out, [])
+        and all(look_of(f"{out}/{path}") == look for path, look in state.looks())
+    )
+
+
+class Recorder:
+    """Takes down what a build is made of: the file of rows before it is read, the tables once all were found."""
+
+    def __init__(self, source: Source, policies: str, shelf: TableShelf) -> None:
+        self._file = source.file
+        self._rows = digest_of_rows(source.file) if source.file else ""
+        self._policies = policies
+        self._shelf = shelf
+
+    def inputs(self) -> Inputs | None:
+        """The record; None where the rows stand in no file, or in one that changed while they were read."""
+        if self._file is None or self._rows != digest_of_rows(self._file):
+            return None
+        return inputs_of(self._rows, self._policies, self._shelf)
+
+
+def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: BuildState, out: Path) -> Iterator[Step]:
+    """Which planned tasks are as the last build left them."""
+    for item in planned:
+        if isinstance(item, SetAside):
+            yield item
+            continue
+        name = item.row.task_id.lower()
+        mark = marks.of(item.row, item.tables, item.size)
+        there = state.unchanged(name, mark)
+        reason = state.refused(name, mark)
+        if reason is not None:
+            yield Refused(SetAside(item.row.task_id, item.row.where, reason), mark)
+        elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
+            yield Kept(name, there[0], mark, there[1])
+        else:
+            yield Changed(item, mark)
+
+
+def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], Iterator[Step]]:
+    """The steps up to the first task that does not stand where it stood, and the steps from there on.
+
+    Where nothing changed the first part is the whole catalog, and the build is over without a write.
+    """
+    names = state.names()
+    same: list[Step] = []
+    for step in steps:
+        if isinstance(step, Changed) or (isinstance(step, Kept) and next(names, None) != step.name):
+            return same, itertools.chain([step], steps)
+        same.append(step)
+    return same, iter(())
+
+
+def nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
+    """True where ``same`` is all there is, and all there was."""
+    tasks = sum(isinstance(step, Kept) for step in same)
+    whole = _indices_stand(out) and not _differs(out, rows_set_aside(same))
+    return tasks == len(state) and tasks > 0 and whole
+
+
+def _indices_stand(out: Path) -> bool:
+    """True where both index files are there, and none was written after the state, which a build closes last."""
+    try:
+        written = (out / paths.BUILD_STATE).stat().st_mtime_ns
+        return all((out / name).stat().st_mtime_ns <= written for name in (paths.INDEX_JSON, paths.INDEX_PARQUET))
+    except OSError:
+        return False
+
+
+def rows_set_aside(steps: Iterable[Step]) -> list[SetAside]:
+    """The rows among ``steps`` that become no task."""
+    rows = (step.row if isinstance(step, Refused) else step for step in steps)
+    return [row for row in rows if isinstance(row, SetAside)]
+
+
+def set_aside_text(rows: list[SetAside]) -> str:
+    """The list of what was set aside, in the order of ids (the path to the rows file is this machine's own affair)."""
+    lines = [
+        json.dumps({"task_id": row.task_id, "where": row.where.rpartition("/")[2], "reason": row.reason})
+        for row in sorted(rows, key=lambda row: (row.task_id, row.where))
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _differs(out: Path, rows: list[SetAside]) -> bool:
+    """True where the catalog's list of what was set aside is not that of ``rows``."""
+    try:
+        return (out / paths.SET_ASIDE).read_text(encoding="utf-8") != set_aside_text(rows)
+    except OSError:
+        return True
