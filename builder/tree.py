@@ -216,26 +216,30 @@ def resolved(target: Path) -> Path:
 
 
 @contextmanager
-def building(target: Path) -> Iterator[Path]:
+def building(target: Path, name: str) -> Iterator[Path]:
     """A folder beside ``target`` to build in; what it holds at the end takes the place of ``target`` at once.
 
     On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target.
 
+    Args:
+        target: the catalog's folder.
+        name: the catalog's full name (``org/name``); one of another name is not replaced.
+
     Raises:
         CatalogError: where another build is at work, the place cannot be written (full, read-only, no permission), or
-            it holds what no build put there.
+            it holds what no build put there, or another catalog.
     """
     target = resolved(target)
     new = target.with_name(f".{target.name}.building")
     old = target.with_name(f".{target.name}.old")
     try:
         with _locked(target):
-            _recover(target, new, old)
+            _recover(target, name, new, old)
             new.mkdir()
             try:
                 yield new
                 if target.exists():  # a build takes a while: somebody may have put a file there
-                    refuse_what_is_not_ours(target)
+                    refuse_what_is_not_ours(target, name)
                 _put_in_place(new, target, old)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
@@ -266,11 +270,11 @@ def _locked(target: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _recover(target: Path, new: Path, old: Path) -> None:
+def _recover(target: Path, name: str, new: Path, old: Path) -> None:
     """Finish what a killed build left: the old catalog goes back where a swap stopped half-way, leftovers go."""
     if old.exists() and not target.exists():
         old.rename(target)
     if target.exists():
-        refuse_what_is_not_ours(target)
+        refuse_what_is_not_ours(target, name)
     shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(new, ignore_errors=True)
