@@ -2102,6 +2102,7 @@ TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
 TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
 ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
+IN_YEAR = pattern(r"\b(?:in|during)\s+([12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
 WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -2135,6 +2136,18 @@ def read_when(text: str) -> tuple[When, str]:
         if "date" in found and YEAR.match(found["date"][0]):  # it stands beside the weekday and is no part of it
             left = WEEKDAY_FORM.sub(f" {TAKEN} ", fold_case(text), count=1)
     return when, left
+
+
+def _stated_when(text: str, ctx: Question) -> tuple[When, str]:
+    """`read_when`, with "in 2010" taken for the question's own words where another date stands beside it."""
+    try:
+        return read_when(text)
+    except Wrong:
+        years = set(STATED_YEAR.findall(ctx.text))
+        shorter = IN_YEAR.sub(lambda match: " " if match[1] in years else match[0], text)
+        if shorter == text:
+            raise
+    return read_when(shorter)
 
 
 def fold_case(text: str) -> str:
@@ -2232,7 +2245,7 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     text = _strip_date_dress(answer, ctx)
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one date.")
-    found, rest = read_when(text)
+    found, rest = _stated_when(text, ctx)
     _check_date_rest(rest, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same date."
@@ -2299,7 +2312,7 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
     match = LABEL.match(peel(text))
     if match:
         _check_label(WORD.findall(match[1].casefold()), ctx)
-    found, left = read_when(_strip_date_dress(text, ctx))
+    found, left = _stated_when(_strip_date_dress(text, ctx), ctx)
     _check_date_rest(left, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same point of the calendar."
