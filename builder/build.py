@@ -25,6 +25,7 @@ from builder.standing import (
     Step,
     all_stands,
     decide,
+    lists_digest,
     nothing_to_do,
     rows_set_aside,
     same_so_far,
@@ -226,8 +227,8 @@ def _write(
             progress(report.tasks)
     # What is set aside or doubtful about the rows as a whole is told again by planning again.
     clean = not report.set_aside and len(report.findings) == doubtful
-    next_state.close(record.inputs() if clean else None)
     (place.new / paths.SET_ASIDE).write_text(set_aside_text(report.set_aside), encoding="utf-8")
+    next_state.close(record.inputs() if clean else None, lists_digest(place.new))
     report.removed = len(state) - present
 
 

@@ -22,6 +22,13 @@ from catalog.rows import AnswerType, Row
 from catalog.spec import Spec
 from catalog.tables import Table
 
+# The longest single argument that Linux hands to a program is 131,072 bytes (MAX_ARG_STRLEN, execve(2)); harnesses hand
+# the instruction over so, with words of their own around it.
+LIMIT_BYTES = 100_000
+# Control characters and marks that turn the direction of text: no argument can hold the first (NUL), a terminal obeys
+# others, and a person does not see what the rest do.
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 # More names than this are told by their folder alone.
 _LISTED_TABLES = 60
 
@@ -56,6 +63,7 @@ _FIELD: dict[AnswerType, str] = {
     "range": "lower to upper",
 }
 _FIELD_OTHER = "spelt as in the data"
+_ALONE = "and nothing else into it."
 _NONE = "If the data holds no such value, write none."
 
 # A question whose answer is "none" is told the form its answer would have had.
@@ -78,7 +86,7 @@ def _form(answer_type: AnswerType, question: str) -> str:
 
 def answering(row: Row, spec: Spec) -> str:
     """The paragraph that says where the answer goes and what it looks like."""
-    where = f"Write your final answer to the file {spec.agent.answer_path}, and nothing else into it."
+    where = f"Write your final answer to the file {spec.agent.answer_path}, {_ALONE}"
     if row.answer_format:
         return f"{where} {row.answer_format.strip()}"
     if isinstance(row.answer, tuple):
@@ -86,6 +94,14 @@ def answering(row: Row, spec: Spec) -> str:
         return "\n".join([f"{where} One line for each of these, in the form name: value. {_NONE}", "", *lines])
     assert row.answer_type is not None and row.answer_type != "fields"
     return f"{where} {_form(row.answer_type, row.question)} {_NONE}"
+
+
+def own_format(instruction: str) -> str:
+    """What a row itself says about the form of the answer, in an instruction that was rendered here."""
+    said = instruction.rpartition(_ALONE)[2]
+    for sentence in (*FORMAT.values(), _NONE):
+        said = said.replace(sentence, " ")
+    return said
 
 
 def _own(instruction: str, row: Row, spec: Spec) -> str:
@@ -109,7 +125,8 @@ def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFil
         shared: the compiled templates.
 
     Raises:
-        RowError: where a shell would run a part of the text, or Harbor would cut a part of it off.
+        RowError: where a shell would run a part of the text, Harbor would cut a part of it off, or no harness could
+            pass it on as it is.
     """
     if row.instruction:
         text = _own(row.instruction, row, spec)
@@ -130,6 +147,14 @@ def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFil
                 found[:120],
                 "write names in plain quotes, without backticks and without $(",
             )
+    unseen = _UNSEEN.search(text)
+    if unseen is not None:
+        found = f"{unseen.group()!r} at character {unseen.start()}"
+        raise _refuse(row, "the instruction holds a character that nobody sees", found, "take it out of the row")
+    if len(text.encode()) > LIMIT_BYTES:
+        found = f"{len(text.encode())} bytes"
+        fix = f"shorten it to {LIMIT_BYTES} bytes, or put the text into a table"
+        raise _refuse(row, "the instruction is longer than a harness can pass on", found, fix)
     if strip_canary(text).strip() != text.strip():
         raise _refuse(row, "Harbor would cut off the first line", text.splitlines()[0][:120], "reword the first line")
     return text

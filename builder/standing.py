@@ -6,6 +6,7 @@ was made of; else by planning again and comparing fingerprints. Either way every
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from builder.tables.shelf import FileState, Inspection
 from builder.tree import look_of
 from builder.workers import Changed, Kept, Refused
 from catalog import paths
+from catalog.digest import sha256_of_file
 from catalog.findings import Finding
 
 Step = Kept | Changed | Refused | SetAside  # what happens to one row
@@ -36,8 +38,7 @@ def all_stands(
     return (
         state.inputs.stand(source.file, policies, shelf)
         and not notes
-        and _indices_stand(out)
-        and not _differs(out, [])
+        and lists_digest(out) == state.lists
         and all(look_of(f"{out}/{path}") == look for path, look in state.looks())
     )
 
@@ -97,17 +98,17 @@ def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], I
 def nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
     """True where ``same`` is all there is, and all there was."""
     tasks = sum(isinstance(step, Kept) for step in same)
-    whole = _indices_stand(out) and not _differs(out, rows_set_aside(same))
+    whole = lists_digest(out) == state.lists and not _differs(out, rows_set_aside(same))
     return tasks == len(state) and tasks > 0 and whole
 
 
-def _indices_stand(out: Path) -> bool:
-    """True where both index files are there, and none was written after the state, which a build closes last."""
+def lists_digest(catalog: Path) -> str:
+    """The sha256 over a catalog's lists (both indices, and what was set aside); empty where one is missing."""
     try:
-        written = (out / paths.BUILD_STATE).stat().st_mtime_ns
-        return all((out / name).stat().st_mtime_ns <= written for name in (paths.INDEX_JSON, paths.INDEX_PARQUET))
+        found = [sha256_of_file(catalog / name) for name in (paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE)]
     except OSError:
-        return False
+        return ""
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
 def rows_set_aside(steps: Iterable[Step]) -> list[SetAside]:

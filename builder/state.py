@@ -40,6 +40,7 @@ _SCHEMA = pa.schema(
 )
 _BATCH = 2000
 _INPUTS = b"harborwright.inputs"
+_LISTS = b"harborwright.lists"
 # The code and the templates that a task's bytes follow from.
 _CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
 
@@ -67,12 +68,19 @@ class Fingerprints:
 
 
 class BuildState:
-    """The fingerprints and entries of a build, read from the catalog it left."""
+    """The fingerprints and entries of a build, read from the catalog it left.
+
+    Attributes:
+        inputs: what the whole build was made of, where it was clean.
+        lists: the digest of the catalog's lists as the build wrote them.
+    """
 
     def __init__(self, table: pa.Table, rows: Path | None) -> None:
         self._table = table
         self._rows = rows
-        self.inputs = Inputs.read((table.schema.metadata or {}).get(_INPUTS))
+        kept = table.schema.metadata or {}
+        self.inputs = Inputs.read(kept.get(_INPUTS))
+        self.lists = kept.get(_LISTS, b"").decode(errors="replace")
         self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
         self._refused: dict[str, tuple[bytes, str]] = {}
         columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "look", "path", "refused"))
@@ -156,7 +164,10 @@ class BuildState:
 
 
 def _findings(kept: str | None, rows: Path | None) -> list[Finding]:
-    findings = [Finding(**values) for values in json.loads(kept)] if kept else []
+    try:
+        findings = [Finding(**values) for values in json.loads(kept)] if kept else []
+    except (ValueError, TypeError):  # changed by hand: the row is doubted again when it is baked again
+        return []
     return [replace(one, where=f"{rows}{one.where}") if one.where.startswith(":") else one for one in findings]
 
 
@@ -189,9 +200,10 @@ class StateWriter:
             self._writer.write_batch(pa.RecordBatch.from_pylist(self._batch, schema=_SCHEMA))
             self._batch = []
 
-    def close(self, inputs: Inputs | None) -> None:
-        """Finish the file; ``inputs`` is the record of a clean build."""
+    def close(self, inputs: Inputs | None, lists: str) -> None:
+        """Finish the file; ``inputs`` is the record of a clean build, ``lists`` the digest of the catalog's lists."""
         self._flush()
+        self._writer.add_key_value_metadata({_LISTS.decode(): lists})
         if inputs is not None:
             self._writer.add_key_value_metadata({_INPUTS.decode(): inputs.as_text()})
         self._writer.close()

@@ -6,6 +6,7 @@ A gold keeps the form it was written in (RFC 8259 numbers): ``34.650`` has three
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn, Self
 
@@ -13,6 +14,7 @@ from typing import Any, Final, NoReturn, Self
 CELL_LIMIT: Final = 1 << 20
 # Deeper values break Python's own recursion in places that cannot tell which row it was.
 DEPTH_LIMIT: Final = 64
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class UnfitError(ValueError):
@@ -43,7 +45,7 @@ def read_json(text: str, limit: int | None = None) -> Any:
 
     Raises:
         ValueError: where it is no JSON; as UnfitError where it is longer than ``limit``, nested deeper than
-            ``DEPTH_LIMIT``, or names a key twice.
+            ``DEPTH_LIMIT``, names a key twice, or holds half of a surrogate pair, which no file can hold.
     """
     if limit is not None and len(text) > limit:
         raise UnfitError(f"{len(text)} characters of JSON text; the most is {limit}")
@@ -53,6 +55,8 @@ def read_json(text: str, limit: int | None = None) -> Any:
         raise UnfitError("nesting too deep") from None
     if text.count("[") + text.count("{") > DEPTH_LIMIT:
         _refuse_depth(value)
+    if _SURROGATE.search(text):
+        _refuse_halves(value)
     return value
 
 
@@ -88,6 +92,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> NoReturn:
     raise UnfitError(f"{name} is no JSON; leave the value out, or write null")
+
+
+def _refuse_halves(value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise UnfitError(f"\\u{ord(half):04x} is half of a surrogate pair, and no character") from None
 
 
 def _refuse_depth(value: object) -> None:

@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from builder.check.task import TaskView
+from builder.instruction import own_format
 from catalog import paths
 from catalog.findings import Finding, Severity
 
@@ -93,11 +94,11 @@ def _is_offered(gold: str, text: str) -> bool:
 def _texts(task: TaskView, gold: str, labels: bool) -> Iterator[tuple[str, str]]:
     """What on the agent's side a row's author wrote, by file: the rest is the same words in every task.
 
-    A label is looked for in the question rather than in the whole instruction, whose frame speaks of data and answers.
+    A label is looked for outside the instruction's frame, which speaks of data and answers.
     """
     question = str(task.expected.get("question", ""))
     framed = labels and question.strip() != "" and question.strip() in task.instruction
-    yield paths.INSTRUCTION, question if framed else task.instruction
+    yield paths.INSTRUCTION, f"{question}\n{own_format(task.instruction)}" if framed else task.instruction
     described = task.config.get("task")
     yield paths.TASK_TOML, str(described.get("description", "")) if isinstance(described, dict) else ""
     if _number(gold) is None:

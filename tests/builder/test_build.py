@@ -258,13 +258,19 @@ def test_a_missing_list_is_written_again(bench: Bench, name: str) -> None:
     assert lists_and_tasks(bench.out) == before
 
 
-def test_an_index_that_was_edited_is_written_again(bench: Bench) -> None:
-    bench.build(row("a"))
+@pytest.mark.parametrize("name", [paths.INDEX_JSON, paths.SET_ASIDE])
+@pytest.mark.parametrize("other", [row("b"), row("b", tables=["gone.csv"])], ids=["clean", "set aside"])
+def test_a_list_that_was_edited_is_written_again_also_where_its_time_was_kept(
+    bench: Bench, name: str, other: dict[str, Any]
+) -> None:
+    rows = [row("a"), other]
+    bench.build(*rows)
     before = lists_and_tasks(bench.out)
-    index = bench.out / paths.INDEX_JSON
-    time.sleep(0.02)
-    index.write_text(index.read_text().replace("train", "other"))
-    bench.build(row("a"))
+    edited = bench.out / name
+    times = edited.stat()
+    edited.write_text(edited.read_text().replace("train", "other") + "\n")
+    os.utime(edited, ns=(times.st_atime_ns, times.st_mtime_ns))
+    bench.build(*rows)
     assert lists_and_tasks(bench.out) == before
 
 
@@ -336,6 +342,10 @@ def test_a_receipt_follows_its_digest(bench: Bench) -> None:
         ({"task_id": "a/b"}, "name"),
         ({"task_id": ".."}, "name"),
         ({"solution": "import pandas as pd\nprint(pd.read_csv("}, "line 2"),
+        ({"question": "How many\0?"}, "nobody sees"),
+        ({"question": "How many \x1b[2Jare there?"}, "nobody sees"),
+        ({"question": "How many \u202eare there?"}, "nobody sees"),
+        ({"question": "How many? " * 20_000}, "longer than a harness"),
         ({"solution": "return 4"}, "no Python program"),
         ({"solution": "print(4)\0"}, "null bytes"),
         ({"solution": "-" * 100_000 + "4"}, "no Python program"),

@@ -260,6 +260,19 @@ def test_normalising_drops_what_changes_no_question() -> None:
     assert normalised("above 3.5%") != normalised("above 35%")
 
 
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [("Write Rome into it.", ["warning"]), ("Write Rome or Oslo.", []), ("Write the city alone.", [])],
+)
+def test_a_gold_in_the_form_that_a_row_asks_for_is_told(tmp_path: Path, form: str, found: list[str]) -> None:
+    (tmp_path / "cities.csv").write_text("city,temp\nOslo,4\nRome,16\n")
+    row = {"task_id": "a", "question": "Which city is warmest?", "answer": "Rome", "tables": ["cities.csv"]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**row, "answer_format": form}) + "\n")
+    spec = parse_spec({"org": "lab", "name": "towns", "source": "rows.jsonl"}, tmp_path / "spec.toml")
+    assert build(spec, tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1).tasks == 1
+    assert [one.severity for one in check(tmp_path / "catalog", jobs=1).findings] == found
+
+
 def test_many_jobs_find_the_same(catalog: Path) -> None:
     (catalog / "train/mass" / paths.CASES).write_text("{")
     assert check(catalog, jobs=1) == check(catalog, jobs=2)

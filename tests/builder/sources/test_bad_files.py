@@ -32,7 +32,10 @@ def error_of(path: Path, content: bytes) -> RowError:
         ('{"task_id": "b", "question": "q", "answer": 1, "answer": 2}', "not valid JSON"),
         ('{"task_id": "b", "question": "q", "answer": 1, "rtol": NaN}', "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
-        ('{"task_id": "b", "question": "\\ud800", "answer": 1}', "question"),
+        ('{"task_id": "b", "question": "\\ud800", "answer": 1}', "not valid JSON"),
+        ('{"task_id": "b", "question": "q", "answer": 1, "license": "\\uD800"}', "not valid JSON"),
+        ('{"task_id": "b", "question": "q", "answer": ["\\udfff"], "near_misses": ["\\ud800"]}', "not valid JSON"),
+        ('{"task_id": "b", "question": "q", "answer": 1, "\\udc00": 1}', "not valid JSON"),
     ],
 )
 def test_a_bad_line_of_json_is_named(tmp_path: Path, line: str, told: str) -> None:
