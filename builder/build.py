@@ -149,7 +149,7 @@ def build(
         else:
             remaining = itertools.chain(same, [] if first is None else [first], rest)
             try:
-                with building(out) as folder:
+                with building(out, spec.full_name) as folder:
                     _write(Workplace(spec, lock, folder, out), remaining, state, report, record, jobs, progress)
             except ChangedFileError as error:
                 forget_inspection(cache, str(error.where))

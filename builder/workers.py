@@ -25,7 +25,7 @@ from builder.lock import ImageLock
 from builder.plan import Planned, reason_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
-from builder.tree import Blobs, link_tree, look_of, write_task
+from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
 from catalog import paths
 from catalog.errors import CatalogError, RowError
 from catalog.findings import Finding
@@ -121,6 +121,7 @@ _bench: _Bench | None = None  # one per worker process, made by its initialiser
 def _open(place: Workplace) -> None:
     global _bench
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the build itself ends its workers
+    os.umask(UMASK)
     threading.Thread(target=_end_with_the_build, daemon=True).start()
     _bench = _Bench(place)
 

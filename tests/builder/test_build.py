@@ -328,6 +328,10 @@ def test_a_receipt_follows_its_digest(bench: Bench) -> None:
         ({"task_id": "a" * 300}, "name"),
         ({"task_id": "a/b"}, "name"),
         ({"task_id": ".."}, "name"),
+        ({"solution": "import pandas as pd\nprint(pd.read_csv("}, "line 2"),
+        ({"solution": "return 4"}, "no Python program"),
+        ({"solution": "print(4)\0"}, "null bytes"),
+        ({"solution": "-" * 100_000 + "4"}, "no Python program"),
     ],
 )
 def test_a_row_that_is_no_fair_task_is_set_aside_with_its_reason(
