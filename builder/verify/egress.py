@@ -21,6 +21,7 @@ from builder.verify import engine
 from catalog.errors import SandboxError
 from catalog.index import Entry
 
+_PROBE_IMAGE: Final = DockerEnvironment._EGRESS_CONTROL_KERNEL_PROBE_IMAGE
 # Pulling a small image through a slow line; Harbor itself gives up after half a minute, and asks only the first time.
 _PROBE_SEC: Final = 120
 _SHOWN: Final = 300
@@ -36,33 +37,31 @@ def require(catalog: Path, entries: Iterable[Entry]) -> None:
     Raises:
         SandboxError: where a task cuts its network and this machine's Docker cannot; told once for all tasks.
     """
-    closed = [mode for entry in entries if (mode := network_mode(catalog / entry.path)) != OPEN]
-    lacking = _lacking() if closed else ""
-    if lacking:
+    mode = next((mode for entry in entries if (mode := network_mode(catalog / entry.path)) != OPEN), OPEN)
+    if mode != OPEN and (lacking := _lacking()):
         raise SandboxError(
-            f"Docker on this machine cannot run network mode {closed[0]!r}, which {len(closed)} of the tasks ask for",
+            f"Docker on this machine cannot run network mode {mode!r}, which the tasks ask for",
             where=catalog,
             expected='network mode "public", or the two public images that Harbor cuts a network with',
             found=lacking,
-            fix="reach a registry (`docker pull IMAGE` shows whether that works) and verify again, or set "
+            fix=f"let the engine reach a registry (`docker pull {_PROBE_IMAGE}` tries it) and verify again, or set "
             '[network] mode = "public" in the spec and build again; docs/specs.md, "Network"',
         )
 
 
 def _lacking() -> str:
     """What stands in the way, the first thing of it; empty where nothing does."""
-    image = DockerEnvironment._EGRESS_CONTROL_KERNEL_PROBE_IMAGE
-    if reason := _probe(image):
-        return f"{image.partition('@')[0]} does not run: {reason}"
+    if reason := _probe():
+        return f"{_PROBE_IMAGE.partition('@')[0]} does not run: {reason}"
     if reason := asyncio.run(_sidecar()):
         return f"{DockerEnvironment._EGRESS_CONTROL_SERVICE_NAME} cannot be built: {reason}"
     return ""
 
 
-def _probe(image: str) -> str:
+def _probe() -> str:
     """Why Harbor's own question about the kernel is not answered with yes; empty where it is."""
     question = ["sh", "-c", DockerEnvironment._EGRESS_CONTROL_KERNEL_PROBE_SCRIPT]
-    command = ["docker", "container", "run", "--rm", "--label", f"{engine.LABEL}=egress", image, *question]
+    command = ["docker", "container", "run", "--rm", "--label", f"{engine.LABEL}=egress", _PROBE_IMAGE, *question]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SEC, check=False)
     except subprocess.TimeoutExpired:

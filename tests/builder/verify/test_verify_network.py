@@ -6,6 +6,7 @@ answers the two questions that would go to a registry; everything else goes thro
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -50,11 +51,26 @@ def test_verify_refuses_once_before_any_trial(closed: Path, tmp_path: Path) -> N
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.count("no-network") == 1
-    for word in ("3 of the tasks", "expected:", "no such host", "next:", "public", "docs/specs.md"):
+    for word in ("docker pull alpine", "expected:", "no such host", "next:", "public", "docs/specs.md"):
         assert word in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == "", "no trial ran"
     assert not (closed / ".receipts").exists()
+
+
+def test_the_one_command_keeps_its_catalog_where_its_network_cannot_be_cut(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\n1\n2\n")
+    row = {"task_id": "a", "question": "How many rows?", "answer": "2", "answer_type": "integer", "tables": ["t.csv"]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    spec = tmp_path / "spec.toml"
+    spec.write_text('org = "lab"\nname = "birds"\nsource = "rows.jsonl"\n[network]\nmode = "no-network"\n')
+    environment = os.environ | {"PATH": stand_in(tmp_path, probe=REFUSED)}
+    command = [PROGRAM, "catalog", spec, "--out", tmp_path / "out"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not proven in containers" in done.stdout
+    assert "no-network" in done.stdout
+    assert (tmp_path / "out/index.json").is_file()
 
 
 def test_a_second_container_that_cannot_be_built_is_named(
