@@ -40,12 +40,16 @@ _AHEAD = 3
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A task that did not change: it is hard-linked from the old catalog, where it lies at ``path``."""
+    """A task that did not change: it is hard-linked from the old catalog, where it lies at ``path``.
+
+    ``where`` is the place of its row, which may have moved.
+    """
 
     name: str
     path: str
     fingerprint: bytes
     look: bytes
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
