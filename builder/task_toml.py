@@ -41,17 +41,21 @@ VERIFIER_CPUS, VERIFIER_MEMORY_MB, VERIFIER_STORAGE_MB = 1, 512, 1024
 # Given to the box of a task that pulls its tables; empty where the host has none.
 BUCKET_ENV = {"HF_TOKEN": "${HF_TOKEN:-}", "HF_ENDPOINT": "${HF_ENDPOINT:-}"}
 
+_NOBODY = 65534
+
 _SPLIT_MARK = "[metadata]\n"
 
 
 def seal_command(user: str) -> str:
     """The root-run step that seals the answer.
 
-    Ending the agent's processes comes first, by a shell's own ``kill``: where they hold all the memory, the kernel
-    would end Python, the largest process of all, before it has ended one of them.
+    Ending the agent's processes comes first, by a small program: where they hold all the memory, the kernel would end
+    Python, the largest process of all, before it has ended one of them. It has the agent's user id as its effective
+    one alone (the one that ``kill`` asks for), so that none of them can stop or end it first (kill(2): a process may
+    be signalled by whoever has its real or saved user id).
     """
-    end = f"/usr/bin/setpriv --reuid {user} --regid {user} --clear-groups /bin/bash -c 'kill -9 -1'"
-    return f"{end}; {PYTHON} {paths.HARNESS_DIR}/seal.py"
+    kill = f'my $u = getpwnam("{user}"); if ($u) {{ ($<, $>) = ({_NOBODY}, $u); kill 9, -1 if $> == $u }}'
+    return f"/usr/bin/perl -e '{kill}'; {PYTHON} {paths.HARNESS_DIR}/seal.py"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ else:
             return made
 
 
-GRADER_VERSION = "1.0.0"
+GRADER_VERSION = "1.1.0"
 
 ANSWER_TYPES = (
     "number",
@@ -220,6 +220,7 @@ NEGATIONS = frozenset(
 # These offer a second value or take the first one back; no question explains them away.
 ALTERNATIVES = frozenset("or either maybe perhaps possibly probably alternatively otherwise vs versus".split())
 SEPARATING = frozenset({",", ";", "/", "|", "&", "and", "or", "+"})
+BESIDE = SEPARATING | {"(", ":", ")", "-"}  # between two values that stand side by side
 PREPOSITIONS = frozenset("in of for at on by with from during among amongst within over under above below per".split())
 NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
@@ -271,6 +272,7 @@ TRUTH_HEDGES = frozenset(
     """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
     sometimes ?""".split()
 )
+REASONS = frozenset({"because", "since"})
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -667,6 +669,8 @@ FRACTION_FIXED = pattern(
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
 EACH = pattern(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)")
+CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
+COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
 NOUN_END = pattern(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ")
 INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
 UNIT_TOKEN = pattern(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]")
@@ -719,6 +723,21 @@ class Question:
             if word in WORD_GROUPS:
                 words.update(*WORD_GROUPS[word])
         return words | {period for word, period in PERIOD_WORDS.items() if word in words}
+
+    @part
+    def common_words(self) -> set[str]:
+        """The words that stand somewhere without a capital, outside of a choice: no names."""
+        return {word for word in WORD.findall(self.text) if word == word.lower() and not word.isdigit()} - self.options
+
+    @part
+    def columns(self) -> set[str]:
+        """The words of the columns it names."""
+        return set(WORD.findall(" ".join(COLUMNS.findall(self.folded)).replace("_", " ")))
+
+    @part
+    def options(self) -> set[str]:
+        """The words on both sides of an "or"."""
+        return {word for pair in CHOICE.findall(self.folded) for word in pair}
 
     @part
     def stems(self) -> set[str]:
@@ -789,6 +808,10 @@ class Question:
             return True
         parts = [part for part in word.split("_") if part]
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
+
+    def names_with(self, number: str, following: str) -> bool:
+        """Whether a number is part of a name in the question ("200-day average", "2010 rows")."""
+        return following.isalpha() and following not in SEPARATING and self.says(number, following)
 
     def says(self, *words: str) -> bool:
         """Whether the question has these words and numbers side by side."""
@@ -1344,17 +1367,22 @@ class Reader:
         for first, second in zip(places, places[1:]):  # noqa: RUF007
             if (first in chosen) is (second in chosen):
                 continue
-            other = second if first in chosen else first
-            separated = self._word(second - 1) in SEPARATING or first + 1 == second
-            enclosed = self._word(second - 1) == "("
-            dated = self._is_year(other, first) and (enclosed or second - first > 2)
-            if first in chosen and (separated or enclosed) and not dated:
-                raise Wrong("The answer offers a second number beside the first.")
             gap = {self._word(at) for at in range(first + 1, second) if at not in self.used}
-            if second in chosen and gap <= SEPARATING and not self._is_label(first, places):
+            if first in chosen:
+                enclosed = self._word(second - 1) == "("
+                bare = (
+                    enclosed
+                    or self._word(second - 1) in SEPARATING
+                    or (gap <= BESIDE and not self.ctx.names_with(self._word(second), self._word(second + 1)))
+                )
+                bare = bare and not (enclosed and self._is_year(second, first))
+            else:
+                bare = gap <= BESIDE - {":"} and not self._is_label(first, places)
+            if bare:
                 raise Wrong("The answer offers a second number beside the first.")
 
     def _is_year(self, at: int, chosen: int) -> bool:
+        """Whether a number in brackets says of which year the other one is: "43 (2019)"."""
         return bool(YEAR.match(self.tokens[at].text)) and not YEAR.match(self.tokens[chosen].text)
 
     def _is_label(self, at: int, places: list[int]) -> bool:
@@ -1866,10 +1894,20 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
     if not prefix:
         return
     last = prefix[-1]
+    if last in ":=":
+        _check_label([word for word in prefix if word[0].isalnum()], ctx)
     named = last in nouns or last in LABEL_NOUNS
     of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
     if not (last in LINKS or named or of):
         raise Wrong("What stands in front of the text does not state it as the answer.")
+
+
+def _check_label(label: list[str], ctx: Question) -> None:
+    """Refuses a label of names alone ("Dream: Biscoe"): it says another text where one was asked for."""
+    nouns = ctx.asked_for[0]
+    known = (FRAME, LABEL_NOUNS, nouns, ctx.common_words, ctx.columns)
+    if label and not any(word in words for word in label for words in known):
+        raise Wrong("The answer offers another text in front of this one.")
 
 
 def _check_suffix(suffix: list[str], ctx: Question) -> None:
@@ -1918,6 +1956,17 @@ def _truth(word: str) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
+def _is_bare(words: list[str]) -> bool:
+    """Whether numbers and dates alone stand beside a yes or no: a second answer, where any word makes it a reason."""
+    spoken = [word for word in words if word[0].isalnum() and word not in SEPARATING]
+    compared = any(word in "<>=" for word in words)
+    return (
+        bool(spoken)
+        and not compared
+        and all(word[0].isdigit() or word in MONTHS or word in WEEKDAYS for word in spoken)
+    )
+
+
 def _declared_truth(text: str) -> bool:
     """The truth a sentence declares. Raises Wrong where it declares none, both, a guess or a denial."""
     if len(text) > MAX_SENTENCE:
@@ -1928,9 +1977,11 @@ def _declared_truth(text: str) -> bool:
     if len(said) != 1:
         raise Wrong("The answer says both yes and no." if said else "The answer says neither yes nor no.")
     truth = said.pop() is True
+    if _is_bare([word for word in words if word not in plain]):
+        raise Wrong("The answer offers another value beside yes or no.")
     if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | {"because", "since"}):
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | REASONS):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
@@ -2047,9 +2098,11 @@ TIME_FORMS = [
 WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
 # Without one of these no form of a date, a time or a weekday fits.
 CALENDAR_HINT = pattern(r"\d|quarter|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
+TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
 TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
 ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
+IN_YEAR = pattern(r"\b(?:in|during)\s+([12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
 WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -2066,7 +2119,7 @@ def read_when(text: str) -> tuple[When, str]:
             match = form.search(left)
             if match:
                 found[name] = match
-                left = left[: match.start()] + " § " + left[match.end() :]
+                left = f"{left[: match.start()]} {TAKEN} {left[match.end() :]}"
                 break
     if not found:
         raise Wrong("The answer states no date.")
@@ -2080,7 +2133,21 @@ def read_when(text: str) -> tuple[When, str]:
         actual = _weekday(when)
         if actual and actual != when.weekday:
             raise Wrong("The weekday is not the one that date has.")
-    return when, left.replace("§", " ")
+        if "date" in found and YEAR.match(found["date"][0]):  # it stands beside the weekday and is no part of it
+            left = WEEKDAY_FORM.sub(f" {TAKEN} ", fold_case(text), count=1)
+    return when, left
+
+
+def _stated_when(text: str, ctx: Question) -> tuple[When, str]:
+    """`read_when`, with "in 2010" taken for the question's own words where another date stands beside it."""
+    try:
+        return read_when(text)
+    except Wrong:
+        years = set(STATED_YEAR.findall(ctx.text))
+        shorter = IN_YEAR.sub(lambda match: " " if match[1] in years else match[0], text)
+        if shorter == text:
+            raise
+    return read_when(shorter)
 
 
 def fold_case(text: str) -> str:
@@ -2158,6 +2225,8 @@ def same_when(gold: When, found: When, ctx: Question) -> None:
     if gold.time and found.time:
         gold = gold._replace(time=(*gold.time[:2], gold.time[2] or 0))
         found = found._replace(time=(*found.time[:2], found.time[2] or 0))
+    if gold.weekday is None and found.weekday is not None and found.day is None:
+        raise Wrong("The weekday was not asked for.")
     if gold.weekday is None or found.weekday is None:
         only = gold.weekday is not None and gold.day is None
         gold, found = (gold, found) if only else (gold._replace(weekday=None), found._replace(weekday=None))
@@ -2176,7 +2245,7 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     text = _strip_date_dress(answer, ctx)
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one date.")
-    found, rest = read_when(text)
+    found, rest = _stated_when(text, ctx)
     _check_date_rest(rest, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same date."
@@ -2201,13 +2270,20 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
     match = TIMESTAMP.match(text)
     text = match[1] if match else text
     match = LABEL.match(text)
-    if match and not re.search(r"\d", match[1]) and _label_is_harmless(match[1], ctx):
+    if match and not re.search(r"\d", match[1]) and not _named_when(match[1]) and _label_is_harmless(match[1], ctx):
         text = text[match.end() :]
     return text
 
 
 def _check_date_rest(rest: str, ctx: Question) -> None:
-    for word in WORD_OR_SIGN.findall(rest):
+    words = WORD_OR_SIGN.findall(rest)
+    for at, word in enumerate(words):
+        if word == TAKEN:
+            continue
+        before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
+        labels = before in PREPOSITIONS or ctx.names_with(word, after) or (before.isalpha() and ctx.says(before, word))
+        if word.isdigit() and not labels and not (before == "(" and YEAR.match(word)):
+            raise Wrong("The answer offers a number beside the date.")
         if not word[0].isalnum() and word not in ".,:()\"'*`!-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")
         if word[0].isalnum() and (word in NEGATIONS or not ctx.explains(word)):
@@ -2233,7 +2309,10 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
     wanted = _named_when(gold)
     if wanted is None:
         return ""
-    found, left = read_when(_strip_date_dress(text, ctx))
+    match = LABEL.match(peel(text))
+    if match:
+        _check_label(WORD.findall(match[1].casefold()), ctx)
+    found, left = _stated_when(_strip_date_dress(text, ctx), ctx)
     _check_date_rest(left, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same point of the calendar."

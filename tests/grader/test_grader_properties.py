@@ -264,6 +264,6 @@ def test_no_question_explains_an_alternative_away(one: int, other: int, link: st
     question = f"How many percent or dollars: {one} or {other}, or maybe {other} / {one}? Say {one} or {other}."
     for first, second in ((one, other), (other, one)):
         said = f"{first}{link}{second}" + (")" if "(" in link else "")
-        if link.strip() == "/" and first == one * second:
-            continue  # a fraction that is the gold's own value
+        if link.strip() == "/" and one * second in (first, 100 * first):
+            continue  # a fraction that is the gold's own value, or its value in percent
         assert grade(str(one), said, answer_type=answer_type, question=question).reward == 0.0

@@ -55,9 +55,9 @@ class Box:
         """Start a command that goes on by itself."""
         assert docker("exec", "-d", "-u", user, "-w", "/app", self.name, "bash", "-c", command).returncode == 0
 
-    def seal(self) -> subprocess.CompletedProcess[str]:
+    def seal(self, *, seconds: float = 120) -> subprocess.CompletedProcess[str]:
         """Seal the answer, with the command that stands in task.toml."""
-        return self.run(seal_command("agent"))
+        return self.run(seal_command("agent"), seconds=seconds)
 
     def health(self) -> subprocess.CompletedProcess[str]:
         """Check the box, with the command that stands in task.toml."""

@@ -115,6 +115,18 @@ def test_a_fork_storm_is_ended(box: Box) -> None:
     assert sentinel(box)["state"] == "absent"
 
 
+@pytest.mark.parametrize("signal", ["STOP", "KILL"])
+def test_a_process_that_stops_whatever_has_its_user_id_is_ended(box: Box, signal: str) -> None:
+    fight = f"import os, signal\nwhile True:\n    try: os.kill(-1, signal.SIG{signal})\n    except OSError: pass"
+    box.start(f"echo 42 > /app/answer.txt; exec python3 -c '{fight}'")
+    until = time.monotonic() + 60
+    while "python3" not in box.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").stdout:
+        assert time.monotonic() < until, "the fighters never began"
+    assert box.seal(seconds=60).returncode == 0
+    assert agents_processes(box) == ""
+    assert answer(box) == "42\n"
+
+
 def test_an_answer_is_sealed_in_a_box_whose_memory_the_agent_holds(box: Box) -> None:
     hog = "python3 -c 'import time; x = bytearray(4 << 20); time.sleep(100)'"
     box.start(f"echo 42 > /app/answer.txt; for i in $(seq 60); do (while true; do {hog}; done) & done; wait")
