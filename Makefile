@@ -57,5 +57,5 @@ bench: setup ## measure speed and memory side by side, into bench/out/
 docker: ## bring a Docker engine, compose, buildx and the base image to a Debian machine (as root)
 	@builder/machine/docker.sh
 
-clean: ## remove what was built here (environment, catalogs, caches)
+clean: ## remove .venv, .tools, catalog/dist with its receipts, bench/out and the tools' caches; not ~/.cache/harborwright
 	@rm -rf .venv .tools $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out

@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from types import FrameType
+from typing import Annotated
 
 import typer
 
 from catalog.errors import UserError
+from catalog.paths import repository_root
 
 GROUP = "harborwright.commands"
 COULD_NOT_RUN = 2
 INTERRUPTED = 130
 TERMINATED = 143
+_VERSION = "--version"
 _TOLD = "harborwright: interrupted; nothing half-done was left in place"
 
 app = typer.Typer(
@@ -29,11 +33,31 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},  # of every command
 )
 
 
+def _version(asked: bool) -> None:
+    """Print version and commit: the program is not published, so the number alone says little."""
+    if not asked:
+        return
+    root = repository_root()
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    alone = os.environ | {"GIT_CEILING_DIRECTORIES": str(root.parent)}  # a copy inside another checkout is not that one
+    try:
+        commit = subprocess.run(command, env=alone, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        commit = ""
+    typer.echo(f"harborwright {version('harborwright')} ({f'commit {commit}' if commit else 'no git checkout'})")
+    raise typer.Exit
+
+
 @app.callback()
-def _program() -> None:
+def _program(
+    show_version: Annotated[
+        bool, typer.Option(_VERSION, callback=_version, is_eager=True, help="Print version and commit, and exit.")
+    ] = False,
+) -> None:
     """Rows and tables in, proven Harbor tasks out."""
 
 
@@ -54,6 +78,8 @@ def load_commands(app: typer.Typer, asked: str | None) -> None:
 
     Loading one alone is what makes a command start in a second: verification needs libraries that a build does not.
     """
+    if asked == _VERSION:
+        return
     points = {point.name: point for point in entry_points(group=GROUP)}
     for name in [asked] if asked in points else sorted(points):
         try:

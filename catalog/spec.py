@@ -74,7 +74,7 @@ class Sizing(_Section):
 class Network(_Section):
     """What the agent's box may reach."""
 
-    # Docker needs a sidecar image for anything but "public"; without it Harbor refuses the task at start.
+    # Docker needs two public images for anything but "public" (docs/specs.md); without them Harbor refuses the task.
     mode: Literal["public", "no-network", "allowlist"] = "public"
     allowed_hosts: tuple[str, ...] = ()
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builder.network import OPEN, network_mode
 from catalog import paths
 from catalog.findings import Finding
 from catalog.index import Entry
@@ -88,6 +89,15 @@ def indexes_agree(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
     if not same:
         message = f"{paths.INDEX_JSON} does not name the tasks that {paths.INDEX_PARQUET} names"
         yield Finding("index-differs", "error", paths.INDEX_JSON, message, "build the catalog again")
+
+
+def network_runs(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+    """A network that is cut needs more than Docker; said once, as all tasks of a catalog have their spec's network."""
+    mode = network_mode(catalog / entries[0].path) if entries else OPEN
+    if mode != OPEN:
+        message = f"the boxes ask for network mode {mode!r}, which Docker runs only with two more public images"
+        fix = 'docs/specs.md, "Network", says where it runs; mode = "public" runs everywhere'
+        yield Finding("network-mode", "warning", paths.INDEX_JSON, message, fix)
 
 
 def nothing_strays(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:

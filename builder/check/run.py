@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.check.catalog_rules import Signature, indexes_agree, nothing_strays, same_question, signature
+from builder.check.catalog_rules import Signature, indexes_agree, network_runs, nothing_strays, same_question, signature
 from builder.check.task import TaskView
 from builder.check.task_rules import TASK_RULES
 from builder.check.verdict_rules import verdict_programs
@@ -92,5 +92,6 @@ def check(
     findings.extend(same_question(signatures))
     findings.extend(nothing_strays(catalog, entries))
     findings.extend(indexes_agree(catalog, entries))
+    findings.extend(network_runs(catalog, entries))
     findings.extend(verdict_programs(catalog, entries))
     return CheckReport(len(entries), tuple(findings))

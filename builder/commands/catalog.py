@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,10 @@ from builder import show
 from builder.commands import build, check
 from builder.commands.options import CLEAN, FINDINGS, JobsOption, NameOption, OutOption, SpecArgument, TablesOption
 from builder.verify.commands import verify_command
+from builder.verify.egress import require as require_network
 from builder.verify.engine import require as require_engine
 from catalog.errors import SandboxError
+from catalog.index import read_index
 
 UNPINNED = "harbor-unpinned-image"
 
@@ -41,9 +44,10 @@ def catalog_command(
 
 
 def _prove(catalog: Path, sample: int, jobs: int | None) -> None:
-    """Verify a sample; a machine without an engine is told what it lacks, and keeps its catalog."""
+    """Verify a sample; a machine that cannot run these tasks is told what it lacks, and keeps its catalog."""
     try:
         require_engine()
+        require_network(catalog, islice(read_index(catalog), 1))  # all tasks have their spec's network
     except SandboxError as error:
         show.console.print(f"not proven in containers: {error}", markup=False)
         return

@@ -17,12 +17,12 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from builder.verify import engine
+from builder.verify import egress, engine
 from builder.verify.probes import PROBES
 from builder.verify.report import VerifyReport
 from builder.verify.runs import Run, close_run, open_run, quiet_harbor
 from builder.verify.sample import Assignment, assign
-from builder.verify.work import EngineGoneError, Progress, Say, Verification
+from builder.verify.work import EngineGoneError, Progress, Say, Verification, owed_by
 from catalog.errors import CatalogError
 from catalog.index import Entry, read_index, select
 from catalog.receipts import read_receipt
@@ -128,7 +128,7 @@ def verify(
 
     Raises:
         CatalogError: where there is no index, no task to prove, or no probe of a name.
-        SandboxError: without an engine that can run trials.
+        SandboxError: without an engine that can run trials, or that can cut the network where tasks want it cut.
     """
     began = time.monotonic()
     whole = list(read_index(catalog))
@@ -139,6 +139,8 @@ def verify(
         )
     _known(only or ())
     engine.require()
+    assignments = assign(entries, count=sample, full=full, only=only)
+    egress.require(catalog, [one.entry for one in assignments if faults or owed_by(catalog, one)[1]])
     quiet_harbor()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network
     folder = Path(tempfile.mkdtemp(prefix="harborwright-verify-"))
@@ -146,7 +148,7 @@ def verify(
     one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress, say)
     one.report.only, one.report.in_catalog = tuple(only or ()), len(whole)
     try:
-        asyncio.run(_supervise(one, run, assign(entries, count=sample, full=full, only=only), faults))
+        asyncio.run(_supervise(one, run, assignments, faults))
     finally:
         one.report.left = engine.sweep(run.name)
         close_run(run)

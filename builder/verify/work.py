@@ -41,7 +41,7 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {memory / 2**30:.0f} GB"
 
 
-def _owed(catalog: Path, assignment: Assignment) -> tuple[Receipt | None, tuple[Probe, ...]]:
+def owed_by(catalog: Path, assignment: Assignment) -> tuple[Receipt | None, tuple[Probe, ...]]:
     """The receipt that stands, and the probes the task has yet to meet. A red receipt counts for nothing."""
     receipt = read_receipt(catalog, assignment.entry.digest, assignment.entry.grader_version)
     if receipt is None or not receipt.green or receipt.memory_mb != assignment.entry.memory_mb:
@@ -100,7 +100,7 @@ class Verification:
         """What is owed; receipts that cover all that was asked go into the report as they are."""
         queue: list[Owed] = []
         for assignment in assignments:
-            receipt, owed = _owed(self._catalog, assignment)
+            receipt, owed = owed_by(self._catalog, assignment)
             if owed:
                 queue.append((assignment.entry, receipt, owed))
             elif receipt is not None:

@@ -61,6 +61,19 @@ def test_a_catalog_fresh_from_the_build_is_clean(clean: Path) -> None:
     assert report.tasks == len(ROWS)
 
 
+@pytest.mark.parametrize("network", [{"mode": "no-network"}, {"mode": "allowlist", "allowed_hosts": ["example.org"]}])
+def test_a_network_that_plain_docker_does_not_cut_is_warned_of_once(tmp_path: Path, network: dict[str, object]) -> None:
+    (tmp_path / "penguins.csv").write_text("species,mass\nAdelie,3750\nGentoo,5000\n")
+    rows = [{"tables": ["penguins.csv"], **row} for row in ROWS]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    values = {"org": "lab", "name": "birds", "source": "rows.jsonl", "network": network}
+    build(parse_spec(values, tmp_path / "spec.toml"), tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1)
+    (found,) = check(tmp_path / "catalog", jobs=1).findings
+    assert (found.rule, found.severity) == ("network-mode", "warning")
+    assert str(network["mode"]) in found.message
+    assert "docs/specs.md" in found.fix
+
+
 TASK_FAULTS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "a file changed by hand": (
         "digest-differs",

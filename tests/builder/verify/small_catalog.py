@@ -50,13 +50,13 @@ def local_lock() -> ImageLock:
     return ImageLock(kind="local", root=images.root, base=images.base)
 
 
-def build_small(folder: Path, rows: tuple[dict[str, object], ...] = ROWS) -> Path:
-    """Build a catalog of ``rows`` below ``folder``; returns where it lies."""
+def build_small(folder: Path, rows: tuple[dict[str, object], ...] = ROWS, **keys: object) -> Path:
+    """Build a catalog of ``rows`` below ``folder``, with ``keys`` in its spec; returns where it lies."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "fares.csv").write_text(FARES)
     (folder / "ports.csv").write_text(PORTS)
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    spec = parse_spec({"org": "acme", "name": "small", "source": "rows.jsonl"}, folder / "small.toml")
+    spec = parse_spec({"org": "acme", "name": "small", "source": "rows.jsonl", **keys}, folder / "small.toml")
     report = build(spec, folder / "dist", local_lock(), cache=folder / "cache", jobs=1)
     assert not report.set_aside, report.set_aside
     return folder / "dist"
