@@ -107,8 +107,8 @@ def test_baking_twice_gives_the_same_bytes(spec: Spec, shared: SharedFiles, tmp_
 
 
 def test_task_toml_parses_back_to_harbors_own_configuration(baked: Baker, spec: Spec, fares: Table) -> None:
-    hostile = "He said \"3 \\x41 \\\\ € 😀 \x7f\" [task] = '1' \t # not a comment"
-    task = baked(question=hostile + "\nHow many?", license="CC-BY-4.0", difficulty_tier="hard")
+    hostile = "He said \"3 \\x41 \\\\ € 😀\" [task] = '1' \t # not a comment"
+    task = baked(question=hostile + "\nHow many?", license=hostile + "\x7f", difficulty_tier="hard")
     written = text(task, paths.TASK_TOML)
     found = TaskConfig.model_validate_toml(written)
     kind = Class(SIZE, spec.network, spec.agent, 60.0, False)
@@ -116,7 +116,7 @@ def test_task_toml_parses_back_to_harbors_own_configuration(baked: Baker, spec: 
         "split": "train",
         "tier": "hard",
         "answer_type": "integer",
-        "license": "CC-BY-4.0",
+        "license": hostile + "\x7f",
         "tables": ["fares.csv"],
         "grader_version": task.entry.grader_version,
     }
