@@ -25,6 +25,11 @@ def as_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: ``1 task``, ``1,200 tasks``; ``many`` where the plural is not made with an s."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 Tell = Callable[[int, int | None], None]
 
 
