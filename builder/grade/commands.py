@@ -35,15 +35,18 @@ def grade_command(
 
 def _print_grades(report: GradeReport, catalog: Path) -> None:
     for task in report.failed[:_SHOWN]:
-        show.console.print(f"[red]{task.path}[/]: {len(task.problems)} of {task.cases} cases do not hold")
+        show.console.print(
+            f"[red]{task.path}[/]: {len(task.problems)} of {show.counted(task.cases, 'case')} "
+            + ("does not hold" if len(task.problems) == 1 else "do not hold")
+        )
         for problem in task.problems[:_PER_TASK]:
             show.console.print(f"  {problem}", markup=False)
     if len(report.failed) > _SHOWN:
-        show.console.print(f"  ... and {len(report.failed) - _SHOWN} more tasks (--json lists all)")
+        show.console.print(f"  ... and {show.counted(len(report.failed) - _SHOWN, 'more task')} (--json lists all)")
     colour = "red" if report.failed else "green"
     show.console.print(
-        f"[{colour}]{report.cases:,} cases of {report.tasks:,} tasks[/] in {catalog}: "
-        f"{len(report.failed)} tasks fail ({report.seconds:.1f} s)"
+        f"[{colour}]{show.counted(report.cases, 'case')} of {show.counted(report.tasks, 'task')}[/] in {catalog}: "
+        f"{show.counted(len(report.failed), 'task fails', 'tasks fail')} ({report.seconds:.1f} s)"
     )
 
 
@@ -70,15 +73,17 @@ def _print_changes(report: RegradeReport) -> None:
             line = f"  {change.old:g} -> {change.new:g} {change.answer!a}: {change.reason} ({change.where})"
             show.console.print(line, markup=False)
     if len(grouped) > _SHOWN:
-        show.console.print(f"  ... and {len(grouped) - _SHOWN} more tasks (--json lists all)")
+        show.console.print(f"  ... and {show.counted(len(grouped) - _SHOWN, 'more task')} (--json lists all)")
     for task, reason in list(report.ungradable.items())[:_SHOWN]:
         show.console.print(f"{task}: its gold cannot be graded: {reason}", markup=False)
     if report.unknown:
         total, few = sum(report.unknown.values()), ", ".join(list(report.unknown)[:_PER_TASK])
-        show.console.print(f"[yellow]{total} answers to tasks that the catalog does not hold[/]: {few}")
+        answers = show.counted(total, "answer to a task", "answers to tasks")
+        show.console.print(f"[yellow]{answers} that the catalog does not hold[/]: {few}")
+    read = f"{show.counted(report.answers, 'answer')} under grader {report.grader_version}"
+    changed = f"{len(report.changes):,} changed in {show.counted(len(grouped), 'task')}"
     show.console.print(
-        f"{report.answers:,} answers under grader {report.grader_version}: {report.unchanged:,} unchanged, "
-        f"{len(report.changes):,} changed in {len(grouped):,} tasks, {report.no_verdict:,} without a verdict then"
+        f"{read}: {report.unchanged:,} unchanged, {changed}, {report.no_verdict:,} without a verdict then"
     )
 
 

@@ -76,6 +76,77 @@ def test_set_aside_rows_are_findings(rows: Path) -> None:
     assert "gone.csv" in done.stdout
 
 
+def test_a_row_set_aside_by_its_own_column_is_no_finding(rows: Path) -> None:
+    marked = ROW | {"task_id": "b", "set_aside": "the label is wrong"}
+    rows.write_text(rows.read_text() + json.dumps(marked) + "\n")
+    done = run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+    assert done.returncode == 0, done.stdout
+    assert "1 row set aside (1 by the rows' own column set_aside)" in done.stdout
+    assert "rows.jsonl:2: b: the label is wrong" in done.stdout
+    rows.write_text(rows.read_text() + json.dumps(ROW | {"task_id": "c", "tables": ["gone.csv"]}) + "\n")
+    assert run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent).returncode == 1
+
+
+FAULTS: dict[str, tuple[dict[str, object], str]] = {
+    "a missing table": ({"tables": ["gone.csv"]}, "--tables"),
+    "a table outside": ({"tables": ["../t.csv"]}, "put the table into the tables folder"),
+    "a shell's sign": ({"question": "How many `x` in it?"}, "without backticks"),
+    "a gold of another type": ({"answer": "many", "question": "How many?"}, ""),
+    "a split": ({"question": "How many x?", "split": "dev"}, "correct the row's split"),
+    "a question asked twice": ({}, "remove one of the two"),
+    "conflicting golds": ({"answer": "3"}, "keep the row whose gold is right"),
+    "an id": ({"task_id": "b/b", "question": "How many b?"}, "give the row another task_id"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_row_set_aside_is_told_with_its_place_its_id_once_and_what_to_do(rows: Path, fault: str) -> None:
+    columns, advice = FAULTS[fault]
+    rows.write_text(rows.read_text() + json.dumps(ROW | {"task_id": "bird"} | columns) + "\n")
+    for again in (False, True):  # a build that changes nothing tells the same
+        done = run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+        assert done.returncode == 1, (again, done.stdout, done.stderr)
+        name = str(columns.get("task_id", "bird"))
+        lines = done.stdout.splitlines()
+        told = next(place for place, line in enumerate(lines) if f"rows.jsonl:2: {name}: " in line)
+        assert lines[told].count(f"{name}:") == 1 and f"task '{name}'" not in lines[told]
+        assert lines[told + 1].strip().startswith("next: ") and advice in lines[told + 1]
+        listed = (rows.parent / "out/set_aside.jsonl").read_text()
+        assert str(rows.parent) not in listed and "next" not in listed
+
+
+def test_a_missing_table_names_the_folder_that_was_searched(rows: Path) -> None:
+    folder = rows.parent / "tables"
+    folder.mkdir()
+    rows.write_text(json.dumps(ROW | {"tables": ["gone.csv"]}) + "\n")
+    beside = run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+    assert f"put it into {rows.parent}, " in beside.stdout and "--tables FOLDER" in beside.stdout
+    named = run("build", rows, "--tables", folder, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+    assert f"put it into {folder}, " in named.stdout and "--tables" not in named.stdout
+
+
+def test_rows_set_aside_for_one_reason_are_told_together(rows: Path) -> None:
+    many = [ROW | {"task_id": f"t{n}", "question": f"How many {n}?", "tables": ["gone.csv"]} for n in range(12)]
+    rows.write_text("".join(json.dumps(row) + "\n" for row in [ROW, *many]))
+    done = run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+    assert done.stdout.count("gone.csv' is missing") == done.stdout.count("next:") == 1
+    assert "12 rows: the table 'gone.csv' is missing" in done.stdout
+    assert "rows.jsonl:2: t0, rows.jsonl:3: t1, rows.jsonl:4: t2, and 9 more" in done.stdout
+    assert len((rows.parent / "out/set_aside.jsonl").read_text().splitlines()) == 12
+    as_json = json.loads(run("build", rows, "--name", "lab/b", "--out", "two", "--json", cwd=rows.parent).stdout)
+    assert {row["where"].rpartition(":")[2] for row in as_json["set_aside"]} == {str(line) for line in range(2, 14)}
+
+
+@pytest.mark.parametrize("tier", [None, "easy"])
+def test_a_report_counts_in_words_and_says_nothing_of_what_no_row_has(rows: Path, tier: str | None) -> None:
+    rows.write_text(json.dumps(ROW | {"difficulty_tier": tier}) + "\n")
+    done = run("build", rows, "--name", "lab/birds", "--out", "out", cwd=rows.parent)
+    assert "1 task in out" in done.stdout
+    assert ("tiers: 1 easy" in done.stdout) is (tier is not None) and "none" not in done.stdout
+    checked = run("check", "out", cwd=rows.parent)
+    assert "1 task checked" in checked.stdout and "1 tasks" not in checked.stdout
+
+
 def test_an_unknown_command_lists_the_known_ones(tmp_path: Path) -> None:
     done = run("bulid", "x", cwd=tmp_path)
     assert done.returncode == 2
