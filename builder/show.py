@@ -16,16 +16,28 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from builder.sources import SetAside
 from catalog.findings import Finding
 
-console = Console(highlight=False, soft_wrap=True)
+# Ids and reasons are printed as they stand: `:b:` in one is no picture.
+console = Console(highlight=False, soft_wrap=True, emoji=False)
 _EXAMPLES = 3  # of what is alike
 _REASONS = 20  # for which rows were set aside, that fit a screen
 _SECONDS_BETWEEN_LINES = 15
 
 
 def as_json(value: Any) -> None:
-    """Print a value for a program to read."""
-    json.dump(value, sys.stdout, indent=1, default=str)
-    sys.stdout.write("\n")
+    """Print a value for a program to read: letters as letters, and nothing that a terminal would act on."""
+    text = json.dumps(value, indent=1, default=str, ensure_ascii=False)
+    if not text.isascii():
+        text = "".join(letter if letter == "\n" or _fit(letter) else json.dumps(letter)[1:-1] for letter in text)
+    sys.stdout.write(f"{text}\n")
+
+
+def _fit(letter: str) -> bool:
+    """Whether standard output has the letter, and it is one to be seen."""
+    try:
+        letter.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return letter.isprintable()
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -84,10 +96,15 @@ def place(where: str) -> str:
     return where.removeprefix(here) if here != "//" else where
 
 
+def _in_the_file(row: SetAside) -> tuple[str, int]:
+    file, _, line = row.where.rpartition(":")
+    return file, int(line) if line.isdecimal() else 0
+
+
 def set_aside(rows: Sequence[SetAside]) -> None:
     """Print rows that were set aside: where each stands, why, and what to do; those of one reason together."""
     alike: dict[tuple[str, str], list[SetAside]] = {}
-    for row in rows:
+    for row in sorted(rows, key=_in_the_file):
         alike.setdefault((row.reason, row.fix), []).append(row)
     for (reason, fix), ones in list(alike.items())[:_REASONS]:
         named = [f"{place(row.where)}: {row.task_id}" for row in ones]

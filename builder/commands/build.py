@@ -28,6 +28,18 @@ from catalog.errors import SpecError, UserError
 from catalog.spec import Spec, parse_spec, read_spec
 
 _FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
+_AS_CSV = "save it as CSV, separated by commas, with a name that ends in .csv"
+_AS_LINES = "write one JSON object a line, without a list around them, and end the name in .jsonl"
+_UNPACK = "unpack it first"
+# How the files that people have at hand become rows.
+_CONVERT = {
+    ".json": _AS_LINES,
+    ".txt": "end its name in .jsonl where each line is a JSON object, in .csv where commas separate its fields",
+    ".tsv": _AS_CSV,
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), f"{_AS_CSV} (a workbook's one sheet)"),
+    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), _UNPACK),
+    **dict.fromkeys((".yaml", ".yml"), "write the spec as TOML, or the rows as one JSON object a line in .jsonl"),
+}
 
 
 def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
@@ -46,7 +58,7 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
             where=source,
             expected=f"a name that ends in .toml (a spec), or in {', '.join(SOURCES)} (rows)",
             found=source.suffix or "no suffix",
-            fix="save a workbook as CSV, or name another file",
+            fix=_CONVERT.get(source.suffix.lower(), "name another file"),
         )
     parts = _FULL_NAME.fullmatch(name or "")
     if parts is None:
