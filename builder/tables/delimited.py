@@ -204,10 +204,10 @@ def _read_slowly(file: TableFile, dialect: Dialect) -> _Tally:
                 found=f"{len(row)} fields",
                 fix="quote the fields that hold a separator, or mend the record",
             )
-        tally.records += bool(row)
-        if row and len(row) < dialect.width:
+        if tally.records and row and len(row) < dialect.width:  # a short header has a note of its own
             tally.short += 1
             tally.first_short = tally.first_short or start
+        tally.records += bool(row)
 
 
 def _broken(file: TableFile, line: int, found: str) -> TableError:

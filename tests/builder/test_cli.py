@@ -10,6 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from builder import lock
+from builder.commands.build import lock_for, spec_of
+from builder.lock import ImageLock
+from builder.machine.commands import lock as lock_command
+from catalog.errors import SpecError
+from catalog.spec import Spec
+
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 ROW = {"task_id": "a", "question": "How many rows?", "answer": "2", "answer_type": "integer", "tables": ["t.csv"]}
 
@@ -145,6 +152,50 @@ def test_a_report_counts_in_words_and_says_nothing_of_what_no_row_has(rows: Path
     assert ("tiers: 1 easy" in done.stdout) is (tier is not None) and "none" not in done.stdout
     checked = run("check", "out", cwd=rows.parent)
     assert "1 task checked" in checked.stdout and "1 tasks" not in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("rows.json", "one JSON object a line"),
+        ("rows.txt", ".jsonl"),
+        ("rows.tsv", "as CSV"),
+        ("rows.xlsx", "as CSV"),
+        ("rows.jsonl.gz", "unpack"),
+        ("rows", "another file"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_to_become(tmp_path: Path, name: str, advice: str) -> None:
+    (tmp_path / name).write_text("x")
+    with pytest.raises(SpecError) as error:
+        spec_of(tmp_path / name, None, "lab/birds")
+    assert advice in (error.value.fix or "") and ".toml" in (error.value.expected or "")
+
+
+def test_a_lock_that_a_build_writes_is_told_and_the_lock_of_rows_is_renewed(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[str] = []
+
+    def pinned(spec: Spec, path: Path) -> ImageLock:
+        made.append(spec.image.root)
+        return ImageLock(kind="public", root=f"{spec.image.root}@sha256:{'a' * 64}")
+
+    # The registry is at the network's edge.
+    monkeypatch.setitem(lock._MAKERS, "auto", pinned)
+    spec = spec_of(rows, None, "lab/birds")
+    assert lock_for(spec, rows).is_pinned
+    assert f"wrote {rows.with_name('rows.lock.toml')}" in capsys.readouterr().err
+    lock_for(spec, rows)
+    assert capsys.readouterr().err == ""  # it was there
+    lock_command(rows)
+    assert "rows.lock.toml: kind public" in capsys.readouterr().out
+    assert made == [spec.image.root] * 2
+
+
+def test_lock_names_a_file_of_rows_that_is_not_there(tmp_path: Path) -> None:
+    done = run("lock", "rows.jsonl", cwd=tmp_path)
+    assert done.returncode == 2 and "no such file of rows" in done.stderr
 
 
 def test_an_unknown_command_lists_the_known_ones(tmp_path: Path) -> None:
