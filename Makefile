@@ -40,8 +40,16 @@ verify: setup ## prove a sample of the demo catalog in containers: every table s
 verify-all: setup ## prove the whole demo catalog in containers: oracle and nop on every task, the other probes on a cover
 	@$(HW) verify $(DEMO) --jobs $(JOBS)
 
-lint: setup ## ruff and mypy --strict
-	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
+SCRIPTS := builder/machine/*.sh task_templates/task/tests/*.sh .ci/run
+SCRIPT_TEMPLATES := task_templates/task/solution/*.sh.j2
+
+lint: export PATH := $(CURDIR)/.venv/bin:$(PATH)
+lint: setup ## ruff, mypy --strict and shellcheck
+	@ruff check . && ruff format --check . && mypy
+	@shellcheck -x $(SCRIPTS)
+	@for template in $(SCRIPT_TEMPLATES); do \
+		sed 's|{{[^}]*}}|/app/value|g' "$$template" | shellcheck - || { echo "in $$template"; exit 1; }; \
+	done
 
 bench: setup ## measure speed and memory side by side, into bench/out/
 	@.venv/bin/python -m bench

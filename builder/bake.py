@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -239,12 +240,30 @@ def filed_answer(row: Row) -> str:
     return (row.answer if row.answer.strip() else "none") + "\n"
 
 
+def _check_program(row: Row, program: str) -> None:
+    """Refuse a solution that Python cannot read: no container is needed to know that it fails."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a program may be warned of is its author's affair
+            compile(program, "solution.py", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        raise _refuse(
+            row,
+            "the solution is no Python program",
+            expected="a program that Python can read",
+            found=f"{getattr(error, 'msg', None) or error}" + (f" (line {line} of the solution)" if line else ""),
+            fix="correct the solution, or leave it out",
+        ) from None
+
+
 def _solution(row: Row, spec: Spec, shared: SharedFiles) -> list[TaskFile]:
     values = {"answer_path": spec.agent.answer_path, "workdir": paths.WORKDIR}
     if row.solution is None:
         script = shared.solve_filed.render(values)
         beside = file_of(paths.SOLUTION_ANSWER, filed_answer(row).encode())
     else:
+        _check_program(row, row.solution)
         script = shared.solve_program.render(values)
         beside = file_of(paths.SOLUTION_PY, (row.solution.rstrip("\n") + "\n").encode())
     return [file_of(paths.SOLVE_SH, script.encode(), executable=True), beside]

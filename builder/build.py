@@ -90,7 +90,6 @@ class BuildReport:
         self.tiers = state.counts("tier")
         self.answer_types = state.counts("answer_type")
         self.on_their_word = state.without_program()
-        self.findings += state.all_doubts()
 
     def as_dict(self) -> dict[str, object]:
         """The report for ``--json``."""
@@ -135,10 +134,11 @@ def build(
     _open_cache(cache)
     source = open_source(spec, cache)
     known = read_inspections(cache)
-    state = BuildState.read(out)
+    state = BuildState.read(out, source.file)
     policies = policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock)
     if all_stands(source, state, policies, known, out):
         report.count_all(state)
+        report.findings += state.all_doubts()
     else:
         if jobs > 1:
             start_ahead()
@@ -151,10 +151,12 @@ def build(
         if first is None and nothing_to_do(out, same, state):
             report.set_aside = rows_set_aside(same)
             report.count_all(state)
+            kept = [step for step in same if isinstance(step, Kept)]
+            report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
         else:
             remaining = itertools.chain(same, [] if first is None else [first], rest)
             try:
-                with building(out) as folder:
+                with building(out, spec.full_name) as folder:
                     _write(Workplace(spec, lock, folder, out), remaining, state, report, record, jobs, progress)
             except ChangedFileError as error:
                 forget_inspection(cache, str(error.where))
@@ -190,7 +192,7 @@ def _write(
     progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
-    next_state = StateWriter(place.new)
+    next_state = StateWriter(place.new, record.file)
 
     def refuse(step: Refused) -> None:
         report.set_aside.append(step.row)
@@ -217,7 +219,7 @@ def _write(
                 continue
             new = isinstance(done, Baked)
             entry = done.entry if isinstance(done, Baked) else state.entry(done.name)
-            doubts = done.findings if isinstance(done, Baked) else state.doubts(done.name)
+            doubts = done.findings if isinstance(done, Baked) else state.doubts(done.name, done.where)
             index.add(entry)
             next_state.add(entry, done.fingerprint, done.look, doubts)
             report.findings += doubts

@@ -7,6 +7,7 @@ expected, found and next step; a bug keeps its traceback.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from importlib.metadata import EntryPoint, entry_points
@@ -76,8 +77,19 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     sys.exit(TERMINATED)
 
 
+def _speak_utf8() -> None:
+    """Begin anew in Python's UTF-8 mode where this machine's locale says otherwise.
+
+    A table's name in another encoding would be another name, or none that a file can have.
+    """
+    if sys.getfilesystemencoding() != "utf-8":
+        os.environ["PYTHONUTF8"] = "1"  # also for the processes that this one starts
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # no shell is wanted
+
+
 def main() -> None:
     """Run the program; the one place where an error or a signal becomes text and an exit status."""
+    _speak_utf8()
     signal.signal(signal.SIGTERM, _terminate)
     load_commands(app, sys.argv[1] if len(sys.argv) > 1 else None)
     try:

@@ -20,14 +20,14 @@ from catalog.errors import CatalogError
 from catalog.index import PARQUET_SCHEMA
 
 _HEAD_BYTES: Final = 4096  # an index may be large; how it opens is enough
-_HEAD: Final = re.compile(rb'\{"schema": \d+, "catalog": "[^"\n]*", "tasks": \[')
+_HEAD: Final = re.compile(rb'\{"schema": \d+, "catalog": "(?P<name>[^"\n]*)", "tasks": \[')
 _OURS: Final = frozenset(
     {paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE, paths.BLOBS, paths.BUILD_STATE, paths.RECEIPTS}
 )
 
 
-def refuse_what_is_not_ours(folder: Path) -> None:
-    """Pass where a build may replace ``folder``: it is empty, or a catalog and nothing else.
+def refuse_what_is_not_ours(folder: Path, name: str) -> None:
+    """Pass where a build may replace ``folder``: it is empty, or the catalog ``name`` and nothing else.
 
     Raises:
         CatalogError: naming the folder, or the first thing in it that no build put there.
@@ -55,6 +55,15 @@ def refuse_what_is_not_ours(folder: Path) -> None:
             found=stray,
             fix="move it elsewhere, then build again",
         )
+    other = _name_in(folder / paths.INDEX_JSON)
+    if other not in (None, name):
+        raise CatalogError(
+            "this folder holds another catalog, and a build would replace it",
+            where=folder,
+            expected=f"the catalog {name}",
+            found=f"the catalog {other}",
+            fix="choose another place with --out; where the catalog was given another name, remove the folder first",
+        )
 
 
 def _known_tasks(folder: Path) -> dict[str, set[str]] | None:
@@ -80,7 +89,7 @@ def _first_stray(folder: Path, names: list[str], known: dict[str, set[str]]) -> 
     for name in names:
         place = folder / name
         if name == paths.INDEX_JSON:
-            if not _opens_as_ours(place):
+            if _name_in(place) is None:
                 return name
         elif name in known and place.is_dir() and not place.is_symlink():
             tasks = known[name]
@@ -92,8 +101,10 @@ def _first_stray(folder: Path, names: list[str], known: dict[str, set[str]]) -> 
     return None
 
 
-def _opens_as_ours(index: Path) -> bool:
+def _name_in(index: Path) -> str | None:
+    """The full name of the catalog whose index this is; None where it does not open as ours do."""
     if not index.is_file():
-        return False
+        return None
     with index.open("rb") as file:
-        return _HEAD.match(file.read(_HEAD_BYTES)) is not None
+        head = _HEAD.match(file.read(_HEAD_BYTES))
+    return head["name"].decode(errors="replace") if head else None

@@ -43,17 +43,21 @@ def all_stands(
 
 
 class Recorder:
-    """Takes down what a build is made of: the file of rows before it is read, the tables once all were found."""
+    """Takes down what a build is made of: the file of rows before it is read, the tables once all were found.
+
+    Attributes:
+        file: the file of rows; None for the demo.
+    """
 
     def __init__(self, source: Source, policies: str, shelf: TableShelf) -> None:
-        self._file = source.file
+        self.file = source.file
         self._rows = digest_of_rows(source.file) if source.file else ""
         self._policies = policies
         self._shelf = shelf
 
     def inputs(self) -> Inputs | None:
         """The record; None where the rows stand in no file, or in one that changed while they were read."""
-        if self._file is None or self._rows != digest_of_rows(self._file):
+        if self.file is None or self._rows != digest_of_rows(self.file):
             return None
         return inputs_of(self._rows, self._policies, self._shelf)
 
@@ -71,7 +75,7 @@ def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: Bu
         if refusal is not None:
             yield Refused(SetAside(item.row.task_id, item.row.where, *refusal), mark)
         elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
-            yield Kept(name, there[0], mark, there[1])
+            yield Kept(name, there[0], mark, there[1], item.row.where)
         else:
             yield Changed(item, mark)
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -70,8 +70,9 @@ class Fingerprints:
 class BuildState:
     """The fingerprints and entries of a build, read from the catalog it left."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, rows: Path | None) -> None:
         self._table = table
+        self._rows = rows
         self.inputs = Inputs.read((table.schema.metadata or {}).get(_INPUTS))
         self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
         self._refused: dict[str, tuple[bytes, tuple[str, str]]] = {}
@@ -84,8 +85,13 @@ class BuildState:
                 self._refused[name] = (mark, (reason, advice))
 
     @classmethod
-    def read(cls, catalog: Path) -> BuildState:
-        """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read."""
+    def read(cls, catalog: Path, rows: Path | None) -> BuildState:
+        """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read.
+
+        Args:
+            catalog: the catalog's folder.
+            rows: the file that rows stand in now, for what is told of their lines.
+        """
         try:
             with pq.ParquetFile(catalog / paths.BUILD_STATE) as file:
                 table = file.read()
@@ -93,7 +99,7 @@ class BuildState:
                 raise pa.ArrowInvalid("another schema")
         except (OSError, pa.ArrowException):
             table = _SCHEMA.empty_table()
-        return cls(table)
+        return cls(table, rows)
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -115,13 +121,15 @@ class BuildState:
         place = self._tasks[name][3]
         return Entry(**self._table.slice(place, 1).drop(_OURS).to_pylist()[0])
 
-    def doubts(self, name: str) -> list[Finding]:
-        """What was doubtful about the row of a task of the last build: said again as long as it stands."""
-        return _findings(self._table["doubts"][self._tasks[name][3]].as_py())
+    def doubts(self, name: str, where: str) -> list[Finding]:
+        """What was doubtful about the row of a task of the last build, which now stands at ``where``."""
+        kept = _findings(self._table["doubts"][self._tasks[name][3]].as_py(), self._rows)
+        return [replace(finding, where=where or finding.where) for finding in kept]
 
     def all_doubts(self) -> list[Finding]:
         """What was doubtful about any row of the last build."""
-        return [finding for kept in self._table["doubts"].drop_null().to_pylist() for finding in _findings(kept)]
+        doubts = self._table["doubts"].drop_null().to_pylist()
+        return [finding for kept in doubts for finding in _findings(kept, self._rows)]
 
     def counts(self, column: str) -> Counter[str]:
         """How many tasks of the last build have each value of a column of the index; none is counted as "none"."""
@@ -149,20 +157,24 @@ class BuildState:
         return ((path, look) for _, look, path, _ in self._tasks.values())
 
 
-def _findings(kept: str | None) -> list[Finding]:
-    return [Finding(**values) for values in json.loads(kept)] if kept else []
+def _findings(kept: str | None, rows: Path | None) -> list[Finding]:
+    findings = [Finding(**values) for values in json.loads(kept)] if kept else []
+    return [replace(one, where=f"{rows}{one.where}") if one.where.startswith(":") else one for one in findings]
 
 
 class StateWriter:
     """Writes the state of this build, entry by entry."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, rows: Path | None) -> None:
+        self._rows = str(rows)
         self._writer = pq.ParquetWriter(folder / paths.BUILD_STATE, _SCHEMA, compression="zstd")
         self._batch: list[dict[str, object]] = []
 
     def add(self, entry: Entry, fingerprint: bytes, look: bytes, doubts: Sequence[Finding]) -> None:
         """Append one task, with the look of its directory and what is doubtful about its row."""
-        kept = json.dumps([asdict(finding) for finding in doubts]) if doubts else None
+        # Where this machine keeps the file of rows is not kept: the same rows make the same bytes anywhere.
+        here = [replace(finding, where=finding.where.removeprefix(self._rows)) for finding in doubts]
+        kept = json.dumps([asdict(finding) for finding in here]) if doubts else None
         self._append({**entry.model_dump(), "fingerprint": fingerprint, "look": look, "doubts": kept})
 
     def refuse(self, name: str, fingerprint: bytes, reason: str, advice: str) -> None:

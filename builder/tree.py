@@ -27,6 +27,7 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
+UMASK = 0o022  # what makes of a new folder's mode 755, and of a new file's 644
 
 
 def moment_of(sha256: str) -> int:
@@ -219,26 +220,42 @@ def resolved(target: Path) -> Path:
 
 
 @contextmanager
-def building(target: Path) -> Iterator[Path]:
+def _plain_modes() -> Iterator[None]:
+    """What is made meanwhile has the modes of a catalog, whatever the person's umask."""
+    before = os.umask(UMASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def building(target: Path, name: str) -> Iterator[Path]:
     """A folder beside ``target`` to build in; what it holds at the end takes the place of ``target`` at once.
 
-    On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target.
+    On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target. The
+    folder itself follows the person's umask, which says who may look into it; what it holds has one mode everywhere.
+
+    Args:
+        target: the catalog's folder.
+        name: the catalog's full name (``org/name``); one of another name is not replaced.
 
     Raises:
         CatalogError: where another build is at work, the place cannot be written (full, read-only, no permission), or
-            it holds what no build put there.
+            it holds what no build put there, or another catalog.
     """
     target = resolved(target)
     new = target.with_name(f".{target.name}.building")
     old = target.with_name(f".{target.name}.old")
     try:
         with _locked(target):
-            _recover(target, new, old)
+            _recover(target, name, new, old)
             new.mkdir()
             try:
-                yield new
+                with _plain_modes():
+                    yield new
                 if target.exists():  # a build takes a while: somebody may have put a file there
-                    refuse_what_is_not_ours(target)
+                    refuse_what_is_not_ours(target, name)
                 _put_in_place(new, target, old)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
@@ -269,11 +286,11 @@ def _locked(target: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _recover(target: Path, new: Path, old: Path) -> None:
+def _recover(target: Path, name: str, new: Path, old: Path) -> None:
     """Finish what a killed build left: the old catalog goes back where a swap stopped half-way, leftovers go."""
     if old.exists() and not target.exists():
         old.rename(target)
     if target.exists():
-        refuse_what_is_not_ours(target)
+        refuse_what_is_not_ours(target, name)
     shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(new, ignore_errors=True)

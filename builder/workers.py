@@ -25,7 +25,7 @@ from builder.lock import ImageLock
 from builder.plan import Planned, aside_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
-from builder.tree import Blobs, link_tree, look_of, write_task
+from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
 from catalog import paths
 from catalog.errors import CatalogError, RowError
 from catalog.findings import Finding
@@ -40,12 +40,16 @@ _AHEAD = 3
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A task that did not change: it is hard-linked from the old catalog, where it lies at ``path``."""
+    """A task that did not change: it is hard-linked from the old catalog, where it lies at ``path``.
+
+    ``where`` is the place of its row, which may have moved.
+    """
 
     name: str
     path: str
     fingerprint: bytes
     look: bytes
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ _bench: _Bench | None = None  # one per worker process, made by its initialiser
 def _open(place: Workplace) -> None:
     global _bench
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the build itself ends its workers
+    os.umask(UMASK)
     threading.Thread(target=_end_with_the_build, daemon=True).start()
     _bench = _Bench(place)
 

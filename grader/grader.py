@@ -34,6 +34,7 @@ from functools import lru_cache
 TYPE_CHECKING = False  # true to a type checker; `typing` itself costs every start some milliseconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from functools import cached_property as part
     from hashlib import sha256
     from re import compile as pattern
     from typing import NamedTuple
@@ -69,6 +70,19 @@ else:
             setattr(self, name, method)
             return method
 
+    class part:  # noqa: N801 - stands for functools.cached_property
+        """A part of an object that is made when it is first asked for; a copy has the one that its original made."""
+
+        def __init__(self, make):
+            self.make = make
+            self.name = make.__name__
+
+        def __get__(self, instance, owner):
+            original = instance.__dict__.get("original")
+            made = self.make(instance) if original is None else getattr(original, self.name)
+            instance.__dict__[self.name] = made
+            return made
+
 
 GRADER_VERSION = "1.0.0"
 
@@ -94,11 +108,13 @@ MAX_WORKING = 3000  # characters of working that may stand before a declared fin
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
 LIST_TYPES = frozenset({"list", "ordered_list", "set"})
+SHORT = 64  # characters of a text whose reading is kept for the next answer; what is kept is small
 MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
 
 EXACT = Context(prec=4 * MAX_DIGITS, traps=[InvalidOperation])  # wide enough that no difference is ever rounded
+SHOWN = Context(prec=20)  # of a number in a reason
 TINY = Decimal("1e-9")  # what a derived tolerance grants two programs that print the same float
 
 
@@ -166,6 +182,10 @@ IRREGULAR = [
     won|write wrote written
     """.split("|")
 ]
+WORD_GROUPS: dict[str, list[frozenset[str]]] = {}
+for _group in IRREGULAR:
+    for _word in _group:
+        WORD_GROUPS.setdefault(_word, []).append(_group)
 # What a rate is called, and the time it is counted by.
 PERIOD_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
                 "annual": "year", "annually": "year"}  # fmt: skip
@@ -222,6 +242,9 @@ SAME_STATISTIC = (
     frozenset({"maximum", "max", "highest", "largest", "biggest", "greatest"}),
     frozenset({"minimum", "min", "lowest", "smallest", "least"}),
 )
+for _group in SAME_STATISTIC:
+    for _word in _group:
+        WORD_GROUPS.setdefault(_word, []).append(_group)
 SYNONYMS = {"average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "stdev": "std", "sd": "std"}
 
 # An order to the grader, wherever it stands.
@@ -233,6 +256,12 @@ ORDERS = pattern(
     r"|(?:^|[\n<\[])\s*(?:system|assistant|developer)\b\s*[:>\]]"
     r"|\bgrader\b|\brewards?\b\s*[:=]",
     re.IGNORECASE,
+)
+
+SHORTEST_ORDER = "grader"
+ORDER_WORDS_NEEDED = (
+    *("reward", "grade", "mark", "score", "award", "accept", "treat", "give", "assign", "consider"),
+    *("ignore", "disregard", "override", "bypass", "forget", "system", "assistant", "developer"),
 )
 
 # A regular expression in place of an answer.
@@ -426,6 +455,7 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
+BLANKS = pattern(r"\s+")
 BLANK_RUN = pattern(r"[ \t]{3,}")
 BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
 HOSTILE = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
@@ -441,6 +471,9 @@ def clean(answer: str | bytes) -> str:
             answer = answer.decode("utf-8")
         except UnicodeDecodeError:
             raise Wrong("The answer is not UTF-8 text.") from None
+    if answer.isascii() and answer.isprintable():  # one line: nothing to translate, nothing hostile, no second form
+        text = answer.strip(" ")
+        return BLANK_RUN.sub("  ", text) if "   " in text else text
     text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
@@ -453,6 +486,7 @@ def clean(answer: str | bytes) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
+DRESSES = frozenset("`~<\\*_\"'$#•-")
 LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
@@ -464,6 +498,7 @@ MARK = pattern(
     r"(?:is\s*:|is\b|are\b|was\b|[:=]|(?<!\n)-\s)\s*(?:\*\*(?=\s)|__(?=\s))?",
     re.IGNORECASE,
 )
+HEAD_WORD = pattern(r"[\w'\"{}@\[(<>|$]+")
 SENTENCE_END = pattern(r"[.!?](?:\*\*|__)?\s+")
 CONNECTIVES = frozenset("so thus therefore hence and ok then finally so, the my our here is".split())
 
@@ -480,20 +515,22 @@ def _closing(text: str, start: int, opening: str = "{", closing: str = "}") -> i
 
 def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
-    if text[:1].isalnum():
+    if text[:1] not in DRESSES:
         return text  # every dressing around the whole begins with a mark
     if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
         language, newline, body = text[3:-3].partition("\n")
         return body if newline and LANGUAGE.match(language) else text[3:-3]
-    match = TAGGED.match(text)
-    if match and f"<{match[1]}>" not in match[2]:
-        return match[2]
-    match = LATEX_WRAPPER.match(text)
-    if match and _closing(text, match.end()) == len(text) - 1:
-        return text[match.end() : -1]
-    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
-        if text.startswith(opening) and text.endswith(closing) and text.count(opening) == 1:
-            return text[2:-2]
+    if text[0] == "<":
+        match = TAGGED.match(text)
+        return match[2] if match and f"<{match[1]}>" not in match[2] else text
+    if text[0] == "\\":
+        match = LATEX_WRAPPER.match(text)
+        if match and _closing(text, match.end()) == len(text) - 1:
+            return text[match.end() : -1]
+        for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+            if text.startswith(opening) and text.endswith(closing) and text.count(opening) == 1:
+                return text[2:-2]
+        return text
     for mark in WRAPPERS:
         inner = text[len(mark) : -len(mark)]
         if len(text) > 2 * len(mark) and text == mark + inner + mark and mark not in inner:
@@ -548,12 +585,13 @@ def declared(text: str) -> str:
     """
     boxed = "\\boxed" in text
     text = _unbox(text) if boxed else text
-    marks = list(MARK.finditer(text))
+    folded = text.casefold()
+    marks = list(MARK.finditer(text)) if "answer" in folded or "result" in folded else []
+    if not marks and not boxed:
+        return text
     if not marks:
         lines = [line for line in text.split("\n") if line.strip()]
-        if boxed and len(lines) > 1 and len(text) <= MAX_WORKING:
-            return _last_sentence(lines[-1])
-        return _last_sentence(text) if boxed else text
+        return _last_sentence(lines[-1] if len(lines) > 1 and len(text) <= MAX_WORKING else text)
     if len(marks) > 8:
         raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
@@ -565,7 +603,7 @@ def declared(text: str) -> str:
     if len({fold(peel(tail)) for tail in tails}) > 1:
         raise Wrong("Several different answers are declared.")
     head = text[starts[-1] : marks[-1].start()]
-    words = re.findall(r"[\w'\"{}@\[(<>|$]+", head.casefold())
+    words = HEAD_WORD.findall(head.casefold())
     if all(word in CONNECTIVES for word in words):
         return tails[-1]
     return text[starts[-1] :]
@@ -575,15 +613,26 @@ def _last_sentence(text: str) -> str:
     return text[_sentence_start(text, len(text.rstrip())) :]
 
 
+def _may_order(text: str) -> bool:
+    """Whether one of the words stands in a text without which no order is given."""
+    if not text.isascii():
+        return True
+    folded = text.lower()
+    if len(text) < len(SHORTEST_ORDER) or folded == text.upper():  # no letter
+        return False
+    return any(word in folded for word in ORDER_WORDS_NEEDED)
+
+
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
     longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
     if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
         raise Wrong("The answer is longer than a short answer with its working.")
-    match = ORDERS.search(text)
+    match = ORDERS.search(text) if _may_order(text) else None
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
-    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
+    marked = "\\" in text or "[" in text or ".*" in text or ".+" in text
+    if marked and PATTERN.search(text) and not PATTERN.search(ctx.gold):
         raise Wrong("The answer is a pattern.")
     text = peel(text)
     for _ in range(3):
@@ -615,12 +664,23 @@ PERCENT_DEMANDED = pattern(r"\b(?:in|as|as an?)\s+(?:%|per ?cent|percent|percent
 FRACTION_FIXED = pattern(
     r"\bas a (?:fraction|decimal|proportion)\b|\bbetween 0 and 1\b|\bprobability\b|\bfrom 0 to 1\b"
 )
+LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
+QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
+EACH = pattern(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)")
+NOUN_END = pattern(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ")
+INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
+UNIT_TOKEN = pattern(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
+LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
 def stem(word: str) -> str:
     """A word without the endings that number, tense and comparison give it."""
+    return _short_stem(word) if len(word) <= SHORT else _stem(word)
+
+
+def _stem(word: str) -> str:
     word = word.casefold()
     for ending in ("'s", "ings", "ing", "ers", "er", "ies", "ied", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -628,50 +688,98 @@ def stem(word: str) -> str:
     return word
 
 
+_short_stem = lru_cache(maxsize=4096)(_stem)
+
+
 class Question:
-    """What a question and its gold let an answer say. Built once per grade."""
+    """What a question and its gold let an answer say; what no answer needs to know is never looked for."""
 
     def __init__(self, question: str, gold: str, answer_type: str) -> None:
         self.text = question.translate(TRANSLATION)
-        self.folded = unicodedata.normalize("NFC", self.text).casefold()
         self.answer_type = answer_type
         self.gold = gold
-        self.known_text = self.folded + "\n" + gold.casefold()
-        self.words = WORD.findall(self.folded.replace("_", " "))
-        self.raw_words = set(self.words)
-        for group in (*SAME_STATISTIC, *IRREGULAR):
-            self.raw_words |= group if self.raw_words & group else frozenset()
-        self.raw_words |= {period for word, period in PERIOD_WORDS.items() if word in self.raw_words}
-        self.stems = {stem(word) for word in self.raw_words}
-        self.literals = {_unit_key(word) for word in re.split(r"[\s,;:?()\[\]\"]+", self.text)}
-        self.numbers = {
-            number
-            for blob in re.findall(r"\d(?:[\d.,]*\d)?", self.folded)
-            for number in [read_decimal(blob)]
-            if number is not None
-        }
-        self.units = _asked_units(self.text)
-        self.periods = {
-            unit
-            for word in (
-                *re.findall(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)", self.folded),
-                *(period for word, period in PERIOD_WORDS.items() if word in self.raw_words),
-            )
-            for unit in UNITS.get(word, ())
-        }
-        if self.units >= UNITS["pounds"]:  # a mass or a currency, never both
-            money = answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
-            self.units -= {"mass:lb" if money else "money:GBP"}
+
+    @part
+    def folded(self) -> str:
+        return unicodedata.normalize("NFC", self.text).casefold()
+
+    @part
+    def known_text(self) -> str:
+        return self.folded + "\n" + self.gold.casefold()
+
+    @part
+    def words(self) -> list[str]:
+        return WORD.findall(self.folded.replace("_", " "))
+
+    @part
+    def raw_words(self) -> set[str]:
+        """The words, with the other forms of those whose tense or degree no ending shows."""
+        words = set(self.words)
+        for word in self.words:
+            if word in WORD_GROUPS:
+                words.update(*WORD_GROUPS[word])
+        return words | {period for word, period in PERIOD_WORDS.items() if word in words}
+
+    @part
+    def stems(self) -> set[str]:
+        return {stem(word) for word in self.raw_words}
+
+    @part
+    def literals(self) -> set[str]:
+        return {_unit_key(word) for word in LITERAL_END.split(self.text)}
+
+    @part
+    def numbers(self) -> set[Decimal]:
+        values = (read_decimal(blob) for blob in QUESTION_NUMBER.findall(self.folded))
+        return {value for value in values if value is not None}
+
+    @part
+    def units(self) -> frozenset[str]:
+        units = _asked_units(self.text)
+        if units >= UNITS["pounds"]:  # a mass or a currency, never both
+            money = self.answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
+            units -= {"mass:lb" if money else "money:GBP"}
+        return units
+
+    @part
+    def periods(self) -> set[str]:
+        """The units of time that "per", "each" or "monthly" names."""
+        named = (period for word, period in PERIOD_WORDS.items() if word in self.raw_words)
+        return {unit for word in (*EACH.findall(self.folded), *named) for unit in UNITS.get(word, ())}
+
+    @part
+    def scale(self) -> Decimal:
         match = QUESTION_SCALE.search(self.folded)
         word = next((group for group in match.groups() if group), "") if match else ""
-        self.scale = Decimal(SCALES.get(word, 1))
-        self.points = "percentage point" in self.folded or "basis point" in self.folded
-        rate_text = NOT_A_RATE.sub(" ", self.folded)
-        self.rate = not self.points and (answer_type == "percent" or bool(RATE.search(rate_text)))
-        how_many = "how many" in self.folded
-        self.rate = self.rate and not (how_many and not PERCENT_FIXED.search(self.folded))
-        self.counts = answer_type == "integer" and not self.units
-        self.bullets = answer_type == "integer" and how_many
+        return Decimal(SCALES.get(word, 1))
+
+    @part
+    def points(self) -> bool:
+        return "percentage point" in self.folded or "basis point" in self.folded
+
+    @part
+    def rate(self) -> bool:
+        """Whether a share is asked for, which may be written in percent or as a fraction."""
+        if self.points or ("how many" in self.folded and not PERCENT_FIXED.search(self.folded)):
+            return False
+        return self.answer_type == "percent" or bool(RATE.search(NOT_A_RATE.sub(" ", self.folded)))
+
+    @part
+    def counts(self) -> bool:
+        return self.answer_type == "integer" and not self.units
+
+    @part
+    def bullets(self) -> bool:
+        return self.answer_type == "integer" and "how many" in self.folded
+
+    @part
+    def side_by_side(self) -> str:
+        """The words and numbers with one blank between them and around."""
+        return f" {' '.join(self.tokens)} "
+
+    @part
+    def tokens(self) -> list[str]:
+        return _tokens_of(self.text)
 
     def explains(self, word: str) -> bool:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
@@ -684,11 +792,12 @@ class Question:
 
     def says(self, *words: str) -> bool:
         """Whether the question has these words and numbers side by side."""
-        return f" {' '.join(words)} " in f" {' '.join(_tokens_of(self.text))} "
+        return f" {' '.join(words)} " in self.side_by_side
 
+    @part
     def asked_for(self) -> tuple[set[str], list[list[str]]]:
         """The nouns after "which" or "what" (postal, code), and what may follow them (has the most orders)."""
-        tokens = _tokens_of(self.text)
+        tokens = self.tokens
         nouns: set[str] = set()
         clauses: list[list[str]] = []
         for at, token in enumerate(tokens):
@@ -699,7 +808,7 @@ class Question:
                 continue
             if tokens[at + 1 : at + 2] in (["is"], ["was"]):
                 clause = " ".join(tokens[at + 2 :]) + " ? "
-                nouns.update(re.split(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ", clause)[0].split()[-1:])
+                nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
                 if word in VERBS or word in FRAME or not word[0].isalnum():
@@ -716,8 +825,9 @@ def _question_read(question: str, gold: str, answer_type: str) -> Question:
 
 def question_of(question: str, gold: str, answer_type: str) -> Question:
     """A question, read once however many answers to it are graded; each grade has a copy of its own to change."""
+    original = _question_read(question, gold, answer_type)
     copy = object.__new__(Question)
-    copy.__dict__.update(_question_read(question, gold, answer_type).__dict__)
+    copy.__dict__.update(original.__dict__, original=original)
     return copy
 
 
@@ -727,16 +837,21 @@ def _clause(tokens: list[str]) -> list[str]:
     return tokens[:stop]
 
 
+NO_UNITS: frozenset[str] = frozenset()
+
+
 def units_of(key: str) -> frozenset[str]:
     """The units a written form may mean; `a/b` is made of its parts."""
     key = SPEEDS.get(key, key)
-    if key in UNITS or key.count("/") != 1:
-        return UNITS.get(key, frozenset())
+    if "/" not in key or key in UNITS or key.count("/") != 1:
+        return UNITS.get(key, NO_UNITS)
     above, below = key.split("/")
     return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
 
 
 def _unit_key(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text.lower()
     return text.replace("²", "2").replace("³", "3").replace("^", "").replace("·", "*").strip(".").lower()
 
 
@@ -745,8 +860,7 @@ def _asked_units(text: str) -> frozenset[str]:
 
     Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
-    spaced = re.sub(r"(?<=[^\W_])_(?=[^\W_])", " _ ", text)
-    tokens = re.findall(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]", spaced)
+    tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", text))
     found: set[str] = set()
     for position, token in enumerate(tokens):
         key = _unit_key(token)
@@ -812,6 +926,9 @@ TOKEN = pattern(
     r"|(?P<word>[^\W\d_][\w]*(?:'[^\W\d_]+)?)"
     r"|(?P<sym>\S)"
 )
+BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around it that could ask for a reading
+YEAR = pattern(r"[12]\d{3}\Z")
+EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
@@ -838,6 +955,8 @@ def read_decimal(blob: str) -> Decimal | None:
     """
     if len(blob) > MAX_DIGITS:
         return None
+    if blob.isdecimal():
+        return Decimal(blob)
     marks = [char for char in blob if not char.isdigit()]
     if not marks:
         return Decimal(blob)
@@ -874,7 +993,7 @@ def _token_values(match: re.Match[str]) -> list[Decimal | None]:
     if match.lastgroup == "frac":
         above, below = re.findall(r"\{\s*(-?[\d.,]+)\s*\}", text)
         return [_divide(read_decimal(above.lstrip("-")), read_decimal(below), above.startswith("-"))]
-    parts = re.split(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*", text)
+    parts = EXPONENT.split(text)
     value = read_decimal(parts[0].rstrip("."))
     if value is None and " " in parts[0] and len(parts) == 1:
         return [read_decimal(piece) for piece in parts[0].rstrip(".").split(" ")]
@@ -1001,8 +1120,10 @@ class Reader:
     """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
 
     def __init__(self, text: str, ctx: Question) -> None:
-        text = INLINE_MATH.sub(r"\1", text)
-        self.text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
+        text = INLINE_MATH.sub(r"\1", text) if "$" in text else text
+        if not text.isascii():
+            text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
+        self.text = text
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
@@ -1040,9 +1161,9 @@ class Reader:
     def _says_decrease(self, first: int) -> bool:
         """Whether words in front of the number ("a loss of", "fell by") make it negative; the question's own do not."""
         before = [self._word(at) for at in range(max(0, first - 4), first)]
-        losses_negative = re.search(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b", self.ctx.folded)
         for word in before:
             if word in DECREASES:
+                losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
                 asked = stem(word) in self.ctx.stems
                 return not asked or bool(losses_negative and losses_negative[1] == word)
         return False
@@ -1234,8 +1355,7 @@ class Reader:
                 raise Wrong("The answer offers a second number beside the first.")
 
     def _is_year(self, at: int, chosen: int) -> bool:
-        year = re.compile(r"[12]\d{3}\Z")
-        return bool(year.match(self.tokens[at].text)) and not year.match(self.tokens[chosen].text)
+        return bool(YEAR.match(self.tokens[at].text)) and not YEAR.match(self.tokens[chosen].text)
 
     def _is_label(self, at: int, places: list[int]) -> bool:
         """Whether a number of the question's names what the next one counts: "in 2019, 42", "top 5: 42"."""
@@ -1360,7 +1480,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
 
 def read_quantity(text: str, ctx: Question) -> Quantity:
     """The one quantity a statement makes. Raises Wrong where there is none or another, or a word is unexplained."""
-    text = _strip_scalar_dress(text, ctx)
+    if not BARE_NUMBER.match(text):
+        text = _strip_scalar_dress(text, ctx)
+    if BARE_NUMBER.match(text):
+        value = Decimal(text.lstrip("+-"))
+        return Quantity(-value if text[0] == "-" else value)
     text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
@@ -1375,13 +1499,13 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     for _ in range(4):
         before = text
         text = _from_json(peel(text))
-        match = FIELD.match(text)
+        match = FIELD.match(text) if text[:1] == "@" else None
         text = match[1] if match else text
-        match = LABEL.match(text)
+        match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
-        text = PLACES.sub(" ", text).strip(" \t\n")
-        match = ARITHMETIC.match(text) if len(text) <= MAX_SENTENCE else None
+        text = (PLACES.sub(" ", text) if " " in text or "\n" in text or "\t" in text else text).strip(" \t\n")
+        match = ARITHMETIC.match(text) if "=" in text and len(text) <= MAX_SENTENCE else None
         text = text[match.end() :] if match else text
         if text == before:
             break
@@ -1458,8 +1582,11 @@ def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> 
     return half if not gold or half < abs(gold) else abs(gold) / 10
 
 
+NUMERAL = pattern(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
+
 def _bare_number(written: str) -> str:
-    match = re.search(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", written.replace(",", ""))
+    match = NUMERAL.search(written.replace(",", ""))
     return match[0] if match else ""
 
 
@@ -1593,7 +1720,7 @@ def takes_percent_sign(gold: str, question: str, answer_type: str) -> bool:
 
 
 def _plain(value: Decimal) -> str:
-    text = f"{value.normalize(Context(prec=20)):f}" if abs(value.adjusted()) < 15 else f"{value:.6E}"
+    text = f"{value.normalize(SHOWN):f}" if abs(value.adjusted()) < 15 else f"{value:.6E}"
     return text if text != "-0" else "0"
 
 
@@ -1604,18 +1731,35 @@ def _plain(value: Decimal) -> str:
 ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
 SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
 MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
+TIGHT_HYPHEN = pattern(r"(?<=\w)-(?=\w)")
+TEXT_TOKEN = pattern(r"\w+(?:'\w+)*|[^\w\s]")
+LETTER_BLANK = pattern(r"(?<=[^\W\d_])\s(?=[^\W_])")
 INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
 def fold(text: str) -> str:
     """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
-    text = unicodedata.normalize("NFC", text.casefold())
-    text = _strip_outer(text).replace("≤", "<=").replace("≥", ">=")
-    text = MARKDOWN_ESCAPE.sub(r"\1", text)
-    text = re.sub(r"\s+", " ", INNER_HYPHEN.sub(" ", text))
-    text = SIGN_BLANKS.sub(r"\1", text).strip()
-    return ARTICLE.sub("", text)
+    return _short_fold(text) if len(text) <= SHORT else _fold(text)
+
+
+def _fold(text: str) -> str:
+    text = _strip_outer(_letters(text))
+    if not text.isascii():
+        text = text.replace("≤", "<=").replace("≥", ">=")
+    text = MARKDOWN_ESCAPE.sub(r"\1", text) if "\\" in text else text
+    text = " ".join((INNER_HYPHEN.sub(" ", text) if "-" in text else text).split())
+    if not text.isascii() or not text.replace(" ", "").isalnum():
+        text = SIGN_BLANKS.sub(r"\1", text).strip()
+    return ARTICLE.sub("", text) if text[:1] in ("t", "a") else text
+
+
+_short_fold = lru_cache(maxsize=2048)(_fold)
+
+
+def _letters(text: str) -> str:
+    """Case folded, and composed in one way."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
 
 
 def _strip_outer(text: str) -> str:
@@ -1636,7 +1780,7 @@ def _strip_outer(text: str) -> str:
 
 def _joined(folded: str) -> str:
     """Blanks between letters do not matter ("e mail", "email"); between digits they do."""
-    return re.sub(r"(?<=[^\W\d_])\s(?=[^\W_])", "", folded)
+    return LETTER_BLANK.sub("", folded) if " " in folded else folded
 
 
 def same_text(gold: str, answer: str) -> bool:
@@ -1682,13 +1826,13 @@ def _option_letter(gold: str, text: str, ctx: Question) -> bool:
 
 
 def _tokens_of(text: str) -> list[str]:
-    return re.findall(r"\w+(?:'\w+)*|[^\w\s]", fold_inner(text))
+    return TEXT_TOKEN.findall(fold_inner(text))
 
 
 def fold_inner(text: str) -> str:
     """`fold` without taking the outer signs and the article off."""
-    text = unicodedata.normalize("NFC", text.casefold())
-    return re.sub(r"(?<=\w)-(?=\w)", " ", text)
+    text = _letters(text)
+    return TIGHT_HYPHEN.sub(" ", text) if "-" in text else text
 
 
 def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
@@ -1709,7 +1853,7 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
 
 
 def _check_prefix(prefix: list[str], ctx: Question) -> None:
-    nouns = ctx.asked_for()[0]
+    nouns = ctx.asked_for[0]
     for word in prefix:
         if word in NEGATIONS or (
             (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
@@ -1732,7 +1876,7 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     """What follows the text must be the question's own clause ("sold the most cars") or one made of its words."""
     if not suffix:
         return
-    nouns, clauses = ctx.asked_for()
+    nouns, clauses = ctx.asked_for
     if suffix[0] in ("which", "that", "who"):
         suffix = suffix[1:]
     if not suffix or suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
@@ -1778,7 +1922,7 @@ def _declared_truth(text: str) -> bool:
     """The truth a sentence declares. Raises Wrong where it declares none, both, a guess or a denial."""
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to say yes or no.")
-    words = re.findall(r"[\w']+|[^\w\s]", text)
+    words = WORD_OR_SIGN.findall(text)
     plain = [word for word in words if word in ("yes", "no", "true", "false")]
     said = {_truth(word) for word in plain}
     if len(said) != 1:
@@ -1807,13 +1951,16 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     return "Both say that there is none."
 
 
+NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
+
+
 def _absence(text: str, ctx: Question) -> str | None:
-    folded = re.sub(r"\s+", " ", fold_inner(text)).strip(OUTER)
+    folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if folded in INAPPLICABLE or fold(text) in INAPPLICABLE:
         return "inapplicable"
     if folded in NONE_WORDS:
         return "none"
-    words = re.findall(r"[\w']+|[^\w\s]", folded)
+    words = WORD_OR_SIGN.findall(folded)
     if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
         return None
     rest = [word for word in words if word[0].isalnum()]
@@ -1823,7 +1970,7 @@ def _absence(text: str, ctx: Question) -> str | None:
         ["there", "is", "no"],
         ["there", "are", "no"],
     )
-    denied = re.search(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b", folded)
+    denied = NOT_APPLIED.search(folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
@@ -1898,12 +2045,21 @@ TIME_FORMS = [
     )
 ]
 WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
+# Without one of these no form of a date, a time or a weekday fits.
+CALENDAR_HINT = pattern(r"\d|quarter|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
+WORD_SIGN = pattern(r"\w")
+TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
+ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
+STATED_YEAR = pattern(r"\b[12]\d{3}\b")
+WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def read_when(text: str) -> tuple[When, str]:
     """The one point of the calendar in a text, and the text left over. Raises Wrong for none or several."""
     left = fold_case(text)
+    if not CALENDAR_HINT.search(left):
+        raise Wrong("The answer states no date.")
     found: dict[str, re.Match[str]] = {}
     for name, forms in (("time", TIME_FORMS), ("date", DATE_FORMS), ("weekday", [WEEKDAY_FORM])):
         for form in forms:
@@ -1914,7 +2070,7 @@ def read_when(text: str) -> tuple[When, str]:
                 break
     if not found:
         raise Wrong("The answer states no date.")
-    if any(form.search(left) for form in (*TIME_FORMS, *DATE_FORMS, WEEKDAY_FORM)):
+    if CALENDAR_HINT.search(left) and any(form.search(left) for form in (*TIME_FORMS, *DATE_FORMS, WEEKDAY_FORM)):
         raise Wrong("The answer states several dates.")
     when = _date_of(found["date"].groupdict()) if "date" in found else When()
     if "time" in found:
@@ -1928,7 +2084,7 @@ def read_when(text: str) -> tuple[When, str]:
 
 
 def fold_case(text: str) -> str:
-    return re.sub(r"\s+", " ", text.casefold())
+    return BLANKS.sub(" ", text.casefold())
 
 
 def _date_of(parts: dict[str, str | None]) -> When:
@@ -1993,7 +2149,7 @@ def _weekday(when: When) -> int | None:
 
 def same_when(gold: When, found: When, ctx: Question) -> None:
     """Raises Wrong unless both name the same point at the gold's granularity."""
-    asks_time = re.search(r"\btime\b|\bhour\b|\btimestamp\b|o'clock", ctx.folded)
+    asks_time = ASKS_TIME.search(ctx.folded)
     midnight = (gold.time or (0, 0, 0))[:2] == (0, 0) and not (gold.time or (0, 0, 0))[2]
     if gold.time and midnight and gold.day and not asks_time:
         gold = gold._replace(time=None)
@@ -2005,7 +2161,7 @@ def same_when(gold: When, found: When, ctx: Question) -> None:
     if gold.weekday is None or found.weekday is None:
         only = gold.weekday is not None and gold.day is None
         gold, found = (gold, found) if only else (gold._replace(weekday=None), found._replace(weekday=None))
-    years = {int(year) for year in re.findall(r"\b[12]\d{3}\b", ctx.text)}
+    years = {int(year) for year in STATED_YEAR.findall(ctx.text)}
     if len(years) == 1 and (gold.year is None) != (found.year is None) and (gold.year or found.year) in years:
         gold, found = gold._replace(year=None), found._replace(year=None)
     for name, wanted, said in zip(When._fields, gold, found):
@@ -2016,12 +2172,7 @@ def same_when(gold: When, found: When, ctx: Question) -> None:
 
 def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Calendar equality with the gold's granularity."""
-    try:
-        wanted, rest = read_when(clean(gold))
-    except Wrong as problem:
-        raise GoldError(f"The gold {_show(gold)} is no date: {problem}") from None
-    if re.search(r"\w", rest):
-        raise GoldError(f"The gold {_show(gold)} says more than a date.")
+    wanted = _gold_when(gold)
     text = _strip_date_dress(answer, ctx)
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one date.")
@@ -2031,11 +2182,23 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     return "Both name the same date."
 
 
+@lru_cache(maxsize=256)
+def _gold_when(gold: str) -> When:
+    """The gold's point of the calendar. Raises GoldError."""
+    try:
+        wanted, rest = read_when(clean(gold))
+    except Wrong as problem:
+        raise GoldError(f"The gold {_show(gold)} is no date: {problem}") from None
+    if WORD_SIGN.search(rest):
+        raise GoldError(f"The gold {_show(gold)} says more than a date.")
+    return wanted
+
+
 def _strip_date_dress(answer: str, ctx: Question) -> str:
     text = peel(_from_json(peel(answer)))
     match = FIELD.match(text)
     text = match[1] if match else text
-    match = re.match(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z", text)
+    match = TIMESTAMP.match(text)
     text = match[1] if match else text
     match = LABEL.match(text)
     if match and not re.search(r"\d", match[1]) and _label_is_harmless(match[1], ctx):
@@ -2044,7 +2207,7 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
 
 
 def _check_date_rest(rest: str, ctx: Question) -> None:
-    for word in re.findall(r"[\w']+|[^\w\s]", rest):
+    for word in WORD_OR_SIGN.findall(rest):
         if not word[0].isalnum() and word not in ".,:()\"'*`!-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")
         if word[0].isalnum() and (word in NEGATIONS or not ctx.explains(word)):
@@ -2053,15 +2216,22 @@ def _check_date_rest(rest: str, ctx: Question) -> None:
             raise Wrong("The answer is a span or a bound, not a date.")
 
 
+@lru_cache(maxsize=256)
+def _named_when(text: str) -> When | None:
+    """The point of the calendar that a short text is the name of; a year alone is a number."""
+    try:
+        when, rest = read_when(text)
+    except Wrong:
+        return None
+    return None if WORD_SIGN.search(rest) or when == When(year=when.year) else when
+
+
 def _calendar(gold: str, text: str, ctx: Question) -> str:
     """For a text gold that is a month, weekday, quarter, date or time: whether another form of it is given."""
     if len(text) > MAX_SENTENCE or len(gold) > 40:
         return ""
-    try:
-        wanted, rest = read_when(gold)
-    except Wrong:
-        return ""
-    if re.search(r"\w", rest) or wanted == When(year=wanted.year):
+    wanted = _named_when(gold)
+    if wanted is None:
         return ""
     found, left = read_when(_strip_date_dress(text, ctx))
     _check_date_rest(left, ctx)
@@ -2166,6 +2336,17 @@ TRAILING_VALUE = pattern(
 )
 ITEM_END = pattern(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
 LEADING_VALUE = pattern(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
+TABLE_RULE = pattern(r"\A[\s|:-]+\Z")
+BULLET_MARK = pattern(r"[-*•]\s")
+COUNTED = pattern(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)")
+NUMPY = pattern(r"\A(?:np|numpy)\.(?:float|int|uint|str)\d*_?\((.*)\)\Z")
+AND = pattern(r"\s(?:and|&)\s")
+LEADING_AND = pattern(r"(?:^|\s)(?:and|&)\s+")
+NUMBERS_ONLY = pattern(r"\A[-+\d.eE% ]+\Z")
+THEN = pattern(r"\Athen\s+")
+PLAIN_NUMBER = pattern(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z")
+BOTH = pattern(r"\A(?:both|all)\s+(?=\S)", re.IGNORECASE)
+LIST_LEAD = pattern(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", re.IGNORECASE)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
 
@@ -2186,19 +2367,18 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
     if len(lines) == 1:
         lines = _numbered_in_line(lines[0])
     if len(lines) > 1:
-        lines = [line for line in lines if not re.match(r"\A[\s|:-]+\Z", line)]  # the rule of a Markdown table
+        lines = [line for line in lines if not TABLE_RULE.match(line)]  # the rule of a Markdown table
         if all(BULLET.match(line) for line in lines):
             return [_bare(BULLET.sub("", line)) for line in _unnumber(lines)]
         return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
     return [
-        _bare(item)
-        for item in _unnumber(_split_line(BULLET.sub("", text) if re.match(r"[-*•]\s", text) else text, like))
+        _bare(item) for item in _unnumber(_split_line(BULLET.sub("", text) if BULLET_MARK.match(text) else text, like))
     ]
 
 
 def _numbered_in_line(line: str) -> list[str]:
     """`1) Mia 2) Ada` as its two lines; a line that does not count from 1 stays one."""
-    marks = list(re.finditer(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)", line))
+    marks = list(COUNTED.finditer(line))
     if len(marks) < 2 or marks[0].start() or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
         return [line]
     stops = [*(mark.start() for mark in marks[1:]), len(line)]
@@ -2216,7 +2396,7 @@ def _item_text(item: object, paired: bool) -> str:
 
 def _bare(item: str) -> str:
     item = peel(item)
-    match = re.match(r"\A(?:np|numpy)\.(?:float|int|uint|str)\d*_?\((.*)\)\Z", item)
+    match = NUMPY.match(item) if item.endswith(")") else None
     return peel(match[1]) if match else item.strip()
 
 
@@ -2241,16 +2421,16 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
         pieces = [text]
     elif spaced:
         pieces = text.split(", ")
-    elif re.search(r"\s(?:and|&)\s", text):
-        halves = re.split(r"\s(?:and|&)\s", text) if not any(" and " in item for item in like) else [text]
+    elif AND.search(text):
+        halves = AND.split(text) if not any(" and " in item for item in like) else [text]
         pieces = [part for half in halves for part in ([half] if GROUPED.match(half) else _split_commas(half))]
     else:
         pieces = _split_commas(text)
     if not any(" and " in item for item in like):
-        pieces = [part for piece in pieces for part in re.split(r"(?:^|\s)(?:and|&)\s+", piece) if part.strip()]
-    if len(pieces) == 1 and re.match(r"\A[-+\d.eE% ]+\Z", text):
+        pieces = [part for piece in pieces for part in LEADING_AND.split(piece) if part.strip()]
+    if len(pieces) == 1 and NUMBERS_ONLY.match(text):
         pieces = text.split()
-    return [re.sub(r"\Athen\s+", "", piece.strip()) for piece in pieces if piece.strip()]
+    return [THEN.sub("", piece.strip()) for piece in pieces if piece.strip()]
 
 
 def _split_commas(text: str) -> list[str]:
@@ -2300,7 +2480,11 @@ class Item(NamedTuple):
     pair: tuple[str, str] | None
 
 
-def _gold_items(gold: str, ctx: Question) -> list[Item]:
+def _gold_items(gold: str) -> list[Item]:
+    return _short_gold_items(gold) if len(gold) <= 8 * SHORT else _read_gold_items(gold)
+
+
+def _read_gold_items(gold: str) -> list[Item]:
     texts = read_items(clean(gold))
     if len(texts) > MAX_ITEMS:
         raise GoldError("The gold has too many items.")
@@ -2312,9 +2496,12 @@ def _gold_items(gold: str, ctx: Question) -> list[Item]:
     ]
 
 
+_short_gold_items = lru_cache(maxsize=256)(_read_gold_items)
+
+
 def _plain_number(text: str) -> Decimal | None:
     """The value of an item that is a number and not a code with leading zeros."""
-    match = re.match(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z", text.strip())
+    match = PLAIN_NUMBER.match(text.strip())
     if not match or re.match(r"\A0\d", match[2]):
         return None
     value = read_decimal(match[2])
@@ -2324,7 +2511,7 @@ def _plain_number(text: str) -> Decimal | None:
 
 def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Every gold item has its own item in the answer and nothing is left; order counts only for `ordered_list`."""
-    items = _gold_items(gold, ctx)
+    items = _gold_items(gold)
     found = _answer_items(answer, items, ctx)
     if ctx.answer_type == "set":
         found = _distinct(found)
@@ -2352,7 +2539,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     text = peel(answer)
     match = FIELD.match(text)
     text = _list_frame(peel(match[1] if match else text), items, ctx)
-    text = re.sub(r"\A(?:both|all)\s+(?=\S)", "", text, flags=re.IGNORECASE) if len(items) > 1 else text
+    text = BOTH.sub("", text) if len(items) > 1 else text
     value = load_json(text) if text[:1] == "{" else None
     if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
         inner = value[0][1]
@@ -2375,7 +2562,7 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
         heading = WORD.findall(lines[0].casefold())
         if heading and all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
-    match = re.match(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", text, re.IGNORECASE)
+    match = LIST_LEAD.match(text)
     if not match or (
         match[0].rstrip().endswith(":")
         and any(item.pair for item in items)
@@ -2706,6 +2893,8 @@ def grade(
 
 def _clean_gold(gold: object) -> str:
     """The gold as text, cleaned as an answer is. Raises GoldError where it is empty or no answer could hold it."""
+    if isinstance(gold, str) and gold.isalnum() and gold.isascii():
+        return gold
     try:
         text = clean(gold_text(gold))
     except Wrong as problem:
@@ -2717,7 +2906,7 @@ def _clean_gold(gold: object) -> str:
 
 def same_letters(gold: str, answer: str) -> bool:
     """Whether two clean texts are one but for case: then nothing in them needs to be understood."""
-    return unicodedata.normalize("NFC", gold.casefold()) == unicodedata.normalize("NFC", answer.casefold())
+    return _letters(gold) == _letters(answer)
 
 
 def _show(text: str) -> str:

@@ -1,9 +1,10 @@
 """Where the gold must not stand: in anything that the agent's side is made of, file names included (promise 4).
 
 A gold is looked for as a whole token. What a person would not call a leak is not one: a yes or no, a word of one or two
-letters, a small or round whole number. Those appear in innocent text, so finding them proves nothing. Nor is a label
-that is offered among others ("Biscoe, Dream or Torgersen"); a label elsewhere in the question is a warning. Limits
-follow from tables and code, so a number is looked for in words alone: the instruction and the task's description.
+letters, a small whole number. Those appear in innocent text, so finding them proves nothing. Nor is a label that is
+offered among others ("Biscoe, Dream or Torgersen"); a label elsewhere in the question, or a large round number, is a
+warning. Limits follow from tables and code, so a number is looked for in words alone: the instruction and the task's
+description.
 """
 
 from __future__ import annotations
@@ -51,8 +52,14 @@ def _telling(gold: str) -> bool:
     number = _number(text)
     if number is None:
         return len(text) >= 3 and text.lower() not in _INNOCENT
-    # Whole numbers of one or two digits and round ones are parameters of many questions: places, percent, thresholds.
-    return number != number.to_integral_value() or len(text.strip("-").rstrip("0")) >= 3
+    # Whole numbers of one or two digits are parameters of many questions: places, percent, hundreds.
+    return number != number.to_integral_value() or len(text.strip("-")) > 3 or len(text.strip("-").rstrip("0")) >= 3
+
+
+def _is_round(gold: str) -> bool:
+    """A large round number may well be a threshold of the question: worth a word, and no more."""
+    number = _number(gold)
+    return number is not None and number == number.to_integral_value() and len(gold.strip().strip("-").rstrip("0")) < 3
 
 
 def golds_of(expected: dict[str, Any]) -> list[tuple[str, str]]:
@@ -74,10 +81,13 @@ def _same_number(gold: str, text: str) -> bool:
     return number is not None and any(_number(found) == number for found in _NUMBER.findall(text))
 
 
-def _without_offers(gold: str, text: str) -> str:
-    """``text`` without the places where ``gold`` is one of several options."""
+def _is_offered(gold: str, text: str) -> bool:
+    """Whether ``text`` names ``gold`` as one of several options: "Biscoe, Dream or Torgersen", "positive/negative"."""
+    one = rf"[\"']?(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)[\"']?"
     before, after = r"(?:[(,:;]|\b(?:or|and|of|among|between)\b)", r"(?:[),;]|\b(?:or|and)\b)"
-    return re.sub(rf"{before}\s*[\"']?{re.escape(gold.strip())}[\"']?\s*(?={after})", " ", text, flags=re.IGNORECASE)
+    last_of = rf"\b(?:of|among|between)\b[^.?!\n]{{0,80}}\band\s+{one}"
+    forms = (rf"{before}\s*{one}\s*{after}", rf"(?:\bor\s+|/){one}", rf"{one}(?:\s+or\b|/)", last_of)
+    return any(re.search(form, text, re.IGNORECASE) for form in forms)
 
 
 def _texts(task: TaskView, gold: str, labels: bool) -> Iterator[tuple[str, str]]:
@@ -110,10 +120,16 @@ def leaks(task: TaskView) -> Iterator[Finding]:
         if not _telling(gold):
             continue
         pattern = _pattern(gold)
-        for name, text in _texts(task, gold, answer_type in _LABELS):
-            asked = name in _WORDS and answer_type in _LABELS
-            if pattern.search(_without_offers(gold, text) if asked else text) or _same_number(gold, text):
-                yield _leak(task, name, "warning" if asked else "error")
+        label = answer_type in _LABELS
+        offered = label and _is_offered(gold, task.instruction)
+        for name, text in _texts(task, gold, label):
+            asked = name in _WORDS and label
+            if asked and offered:
+                continue
+            if pattern.search(text) or _same_number(gold, text):
+                yield _leak(task, name, "warning" if asked or _is_round(gold) else "error")
+                if name in _WORDS:
+                    break  # the description repeats the question
         for name in task.files:
             if not name.startswith(_HIDDEN) and pattern.search(name.rpartition("/")[2]):
                 yield Finding(

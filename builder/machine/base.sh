@@ -22,7 +22,10 @@ PACKAGES=python3,python3-venv,ca-certificates,netbase,tzdata
 BUILD=(docker build --progress plain --label "harborwright.image=yes")
 
 main() {
-    docker_answers || fail "no Docker engine answers" "builder/machine/docker.sh"
+    if ! docker_answers; then
+        refuse_stranger
+        fail "no Docker engine answers" "builder/machine/docker.sh"
+    fi
     ensure_root
     ensure_base
     prove
@@ -36,6 +39,7 @@ ensure_root() {
         say "root image: current ($(digest_of "$ROOT_IMAGE"))"
         return
     fi
+    say "root image: asking for $PUBLIC_ROOT (two minutes at most)"
     if timeout 120 docker pull --quiet "$PUBLIC_ROOT" >/dev/null 2>&1; then
         bare=$PUBLIC_ROOT
         say "root image: pulled $PUBLIC_ROOT"
@@ -72,6 +76,7 @@ bootstrap() {
     local tree=$SCRATCH/tree
     as_root "debootstrap"
     require_debian "debootstrap"
+    say "root image: no registry gives it; making one of Debian $SUITE with debootstrap (about a minute)"
     command -v debootstrap >/dev/null || apt_install debootstrap
     debootstrap --variant=minbase --include="$PACKAGES" --keyring="$DEBIAN_KEYRING" "$SUITE" "$tree" "$MIRROR" >"$SCRATCH/debootstrap.log" 2>&1 || {
         tail -n 15 "$SCRATCH/debootstrap.log" >&2
@@ -103,6 +108,7 @@ ensure_base() {
     for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL; do
         if [ -n "${!name:-}" ]; then arguments+=(--build-arg "$name=${!name}"); fi
     done
+    say "base image: being built, its libraries come from the package index (half a minute or more)"
     build_or_fail "$BASE_IMAGE" "$recipe" "${arguments[@]}" "$BASE_FILES"
     say "base image: built from task_templates/base"
     push "$BASE_IMAGE"

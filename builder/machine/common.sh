@@ -14,10 +14,21 @@ fail() {
     exit 1
 }
 
-as_root() { [ "$(id -u)" = 0 ] || fail "$1 needs root" "run it again as root: sudo $0"; }
+as_root() {
+    [ "$(id -u)" = 0 ] || fail "$1 needs root, and this runs as $(id -un)" "run it again as root: sudo $0 (without sudo: su root -c $0)"
+}
 
 # Everything here is bounded: an engine that accepts a connection and never answers must not hold a script.
 docker_answers() { timeout 15 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
+
+# An engine that runs and refuses this user must not be told as none.
+refuse_stranger() {
+    local user
+    user=$(id -un)
+    if [[ $(timeout 15 docker version 2>&1) == *"permission denied"* ]]; then
+        fail "a Docker engine is here, and user $user may not use it" "as root: usermod -aG docker $user; then log in again, and run this again"
+    fi
+}
 
 apt_quietly() {
     DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >"$SCRATCH/apt.log" 2>&1 || {
@@ -51,7 +62,8 @@ require_debian() {
     command -v apt-get >/dev/null || fail "$1 is lacking and this is no Debian" "install $1 by your system's own means, then run this again"
     apt_update
     MIRROR=$(debian_mirror)
-    [ -n "$MIRROR" ] || fail "no Debian archive among this machine's apt sources" "add one (suite main) to /etc/apt/sources.list.d, then run this again"
+    [ -n "$MIRROR" ] || fail "$1 is lacking, and this machine ($(. /etc/os-release && echo "${PRETTY_NAME:-unnamed}")) has no Debian archive among its apt sources" \
+        "on Debian, name one with its component main in /etc/apt/sources.list.d; elsewhere install Docker with compose v2 and buildx by your system's own means; then run this again"
 }
 
 # unpack_from SUITE DESTINATION PACKAGE...: a package's files without installing it, through apt with lists and status of its own, so

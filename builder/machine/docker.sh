@@ -3,7 +3,7 @@
 # It does only what is lacking: where an engine answers, it is left alone. Run as root when something has to be installed.
 #
 #   builder/machine/docker.sh              everything
-#   builder/machine/docker.sh --no-images  the engine alone
+#   builder/machine/docker.sh --no-images  the engine, compose and buildx alone
 #
 # DOCKER_HOST is honoured: an engine on another machine is used as it is, and never started from here.
 set -euo pipefail
@@ -15,12 +15,17 @@ PLUGINS=/usr/local/lib/docker/cli-plugins
 # Debian 12 has neither compose v2 nor buildx; both of Debian 13's are Go binaries that run there.
 PLUGIN_SUITE=trixie
 
+USAGE="usage: $0 [--no-images]
+Brings a Docker engine with compose v2 and buildx to a Debian machine, then makes the images that tasks stand on (not with --no-images).
+It does only what is lacking; run it as root when something has to be installed or started."
+
 main() {
     ensure_engine
     ensure_plugin compose docker-compose
     ensure_plugin buildx docker-buildx
     report_engine
     if [ "${1:-}" != --no-images ]; then "$here/base.sh"; fi
+    tell_who_came_by_sudo
     say "Docker is ready"
 }
 
@@ -29,11 +34,15 @@ ensure_engine() {
         say "engine: answers already, left alone"
         return
     fi
+    refuse_stranger
     [ -z "${DOCKER_HOST:-}" ] || fail "no engine answers at DOCKER_HOST=$DOCKER_HOST" "start it there, or unset DOCKER_HOST to have one here"
     as_root "starting an engine"
     if ! command -v dockerd >/dev/null; then
+        say "engine: installing Debian's docker.io"
         require_debian "Docker"
-        apt_install docker.io
+        # Without certificates no registry is believed; where the kernel has AppArmor, no container starts without its parser.
+        apt_install docker.io ca-certificates
+        if [ "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)" = Y ]; then apt_install apparmor; fi
         # From Debian 13 on, the client is a package of its own.
         command -v docker >/dev/null || apt_install docker-cli
         say "engine: installed Debian's docker.io"
@@ -52,7 +61,7 @@ start_engine() {
     mkdir -p "$LOGS"
     touch "$LOGS/dockerd.log"
     # Started a moment ago by the package, or frozen: a second one would only end the first one's containers.
-    running=$(pidof dockerd || true)
+    running=$(pidof -s dockerd || true)
     if [ -n "$running" ]; then
         wait_for_engine "$running"
         return
@@ -86,7 +95,8 @@ wait_for_engine() {
         fi
         sleep 0.5
     done
-    fail "dockerd runs${pid:+ (process $pid)} and did not answer within a minute" "read $LOGS/dockerd.log; a frozen one: kill -CONT ${pid:-PID}, or end it and run this again"
+    [ -n "$pid" ] || fail "systemd started docker, and it did not answer within a minute" "journalctl -u docker shows why; systemctl restart docker, then run this again"
+    fail "dockerd runs (process $pid) and did not answer within a minute" "read $LOGS/dockerd.log; a frozen one: kill -CONT $pid, or end it and run this again"
 }
 
 # Without a memory controller an agent's limit is only a wish.
@@ -120,7 +130,8 @@ ensure_iptables() {
         say "engine: switched iptables to its older tables"
         return
     fi
-    fail "this kernel gives no NAT table" "load ip_tables/nf_tables with iptable_nat, or use a machine where containers may have networks"
+    fail "iptables gives no NAT table: $(iptables -t nat -nL 2>&1 | tail -n 1)" \
+        "load ip_tables/nf_tables with iptable_nat; where this is a container itself, run it privileged, or use another machine"
 }
 
 way_out_mtu() {
@@ -155,5 +166,20 @@ report_engine() {
     say "engine: $version, storage driver $driver, memory limits on"
 }
 
+# Who came by sudo goes on without it.
+tell_who_came_by_sudo() {
+    local user=${SUDO_USER:-root}
+    if [ "$user" = root ] || [ -n "${DOCKER_HOST:-}" ] || id -nG "$user" | grep -qw docker; then return; fi
+    say "for $user to use it without sudo: sudo usermod -aG docker $user, then log in again"
+}
+
+case "$#:${1:-}" in
+    0: | 1:--no-images) ;;
+    1:-h | 1:--help)
+        echo "$USAGE"
+        exit
+        ;;
+    *) fail "there is no option '$*'" "$0 --help" ;;
+esac
 lock_machine
 main "$@"

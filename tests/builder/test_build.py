@@ -121,8 +121,8 @@ BUCKET = {"tables": [], "hf_bucket": "lab/tables", "bucket_prefix": "birds"}
 
 @pytest.mark.parametrize(
     "other",
-    [row("c"), row("c", tables=["gone.csv"]), row("c", colour="red"), row("c", **BUCKET), row("c", answer_type=None)],
-    ids=["clean", "set aside", "unknown column", "bucket", "guessed type"],
+    [row("c"), row("c", tables=["gone.csv"]), row("c", colour="red"), row("c", **BUCKET), row("c", atol=5)],
+    ids=["clean", "set aside", "unknown column", "bucket", "doubtful"],
 )
 def test_a_build_in_which_nothing_changed_writes_nothing_and_says_the_same(bench: Bench, other: dict[str, Any]) -> None:
     rows = [row("a"), row("b"), other]
@@ -166,6 +166,13 @@ def test_after_a_clean_build_every_kind_of_change_is_seen(
     assert lists_and_tasks(bench.out) != before
     bench.build(out=tmp_path / "anew", **spec)
     assert lists_and_tasks(bench.out) == lists_and_tasks(tmp_path / "anew")
+
+
+def test_what_is_doubtful_is_told_of_the_line_where_its_row_now_stands(bench: Bench) -> None:
+    doubtful = row("b", atol=5)
+    for rows, line in (([row("a"), doubtful], 2), ([doubtful, row("a")], 1), ([row("c"), row("a"), doubtful], 3)):
+        report = bench.build(*rows)
+        assert [finding.where for finding in report.findings] == [f"{bench.folder / 'rows.jsonl'}:{line}"]
 
 
 def test_a_file_put_into_a_table_folder_that_is_left_out_is_told(bench: Bench) -> None:
@@ -328,6 +335,10 @@ def test_a_receipt_follows_its_digest(bench: Bench) -> None:
         ({"task_id": "a" * 300}, "name"),
         ({"task_id": "a/b"}, "name"),
         ({"task_id": ".."}, "name"),
+        ({"solution": "import pandas as pd\nprint(pd.read_csv("}, "line 2"),
+        ({"solution": "return 4"}, "no Python program"),
+        ({"solution": "print(4)\0"}, "null bytes"),
+        ({"solution": "-" * 100_000 + "4"}, "no Python program"),
     ],
 )
 def test_a_row_that_is_no_fair_task_is_set_aside_with_its_reason(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -20,14 +19,18 @@ from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import IndexWriter
 
+NAME = "lab/birds"
 
-def _catalog(folder: Path, name: str) -> None:
+
+def _catalog(folder: Path, mark: str, name: str = NAME) -> None:
+    """A catalog without tasks that carries a mark."""
     IndexWriter(folder, name).close()
+    (folder / paths.SET_ASIDE).write_text(mark)
 
 
 def _contents(folder: Path) -> str:
-    """The name of the catalog in this folder."""
-    return str(json.loads((folder / paths.INDEX_JSON).read_text())["catalog"])
+    """The mark of the catalog in this folder."""
+    return (folder / paths.SET_ASIDE).read_text()
 
 
 def _shared(source: Path, path: str = "tests/grader.py", executable: bool = False) -> TaskFile:
@@ -38,17 +41,27 @@ def _shared(source: Path, path: str = "tests/grader.py", executable: bool = Fals
 def test_what_was_built_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
     for text in ("old", "new"):
-        with building(target) as folder:
+        with building(target, NAME) as folder:
             _catalog(folder, text)
     assert _contents(target) == "new"
     assert [entry.name for entry in tmp_path.iterdir()] == ["catalog"], "nothing is left beside it"
 
 
+def test_another_catalog_is_never_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "catalog"
+    target.mkdir()
+    _catalog(target, "theirs", "lab/fishes")
+    with pytest.raises(CatalogError, match="another catalog") as raised, building(target, NAME):
+        pass
+    assert (raised.value.expected, raised.value.found) == ("the catalog lab/birds", "the catalog lab/fishes")
+    assert _contents(target) == "theirs"
+
+
 def test_a_failure_leaves_the_old_catalog(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "old")
-    with pytest.raises(ValueError, match="stop"), building(target) as folder:
+    with pytest.raises(ValueError, match="stop"), building(target, NAME) as folder:
         _catalog(folder, "half")
         raise ValueError("stop")
     assert _contents(target) == "old"
@@ -59,7 +72,7 @@ KILLED_BUILD = """
 import sys, time
 from pathlib import Path
 from builder.tree import building
-with building(Path(sys.argv[1])) as folder:
+with building(Path(sys.argv[1]), "lab/birds") as folder:
     (folder / "index.json").write_text("half")
     print("building", flush=True)
     time.sleep(60)
@@ -68,7 +81,7 @@ with building(Path(sys.argv[1])) as folder:
 
 def test_killed_in_the_middle_the_catalog_is_the_old_one_and_the_next_build_works(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "old")
     with subprocess.Popen(
         [sys.executable, "-c", KILLED_BUILD, str(target)], stdout=subprocess.PIPE, text=True
@@ -77,7 +90,7 @@ def test_killed_in_the_middle_the_catalog_is_the_old_one_and_the_next_build_work
         assert child.stdout.readline() == "building\n"
         child.send_signal(signal.SIGKILL)
     assert _contents(target) == "old"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "new")
     assert _contents(target) == "new"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["catalog"]
@@ -88,16 +101,16 @@ def test_killed_between_two_renames_the_old_catalog_comes_back(tmp_path: Path) -
     old = tmp_path / ".catalog.old"
     old.mkdir()
     _catalog(old, "old")
-    with pytest.raises(ValueError, match="stop"), building(target):
+    with pytest.raises(ValueError, match="stop"), building(target, NAME):
         raise ValueError("stop")
     assert _contents(target) == "old"
 
 
 def test_two_builds_of_one_catalog_do_not_meet(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "first")
-        with pytest.raises(CatalogError, match="another build"), building(target):
+        with pytest.raises(CatalogError, match="another build"), building(target, NAME):
             pass
     assert _contents(target) == "first"
 
@@ -106,7 +119,7 @@ def test_a_folder_that_is_no_catalog_is_never_replaced(tmp_path: Path) -> None:
     target = tmp_path / "thesis"
     target.mkdir()
     (target / "chapter1.txt").write_text("years of work")
-    with pytest.raises(CatalogError, match="not a catalog"), building(target):
+    with pytest.raises(CatalogError, match="not a catalog"), building(target, NAME):
         pass
     assert (target / "chapter1.txt").read_text() == "years of work"
 
@@ -117,17 +130,17 @@ def test_a_folder_with_an_index_json_of_its_own_is_no_catalog(tmp_path: Path, te
     target.mkdir()
     (target / "index.json").write_text(text)
     (target / "page.html").write_text("work")
-    with pytest.raises(CatalogError, match="not a catalog"), building(target):
+    with pytest.raises(CatalogError, match="not a catalog"), building(target, NAME):
         pass
     assert sorted(path.name for path in target.iterdir()) == ["index.json", "page.html"]
 
 
 def test_an_index_json_that_is_not_ours_is_kept(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "old")
     (target / paths.INDEX_JSON).write_text("{}")
-    with pytest.raises(CatalogError, match="no build put there") as raised, building(target):
+    with pytest.raises(CatalogError, match="no build put there") as raised, building(target, NAME):
         pass
     assert raised.value.found == paths.INDEX_JSON
     assert (target / paths.INDEX_JSON).read_text() == "{}"
@@ -136,11 +149,11 @@ def test_an_index_json_that_is_not_ours_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stray", ["notes.txt", "photos/one.jpg", ".git/HEAD"])
 def test_what_no_build_put_into_a_catalog_is_never_removed(tmp_path: Path, stray: str) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "old")
     (target / stray).parent.mkdir(exist_ok=True)
     (target / stray).write_text("mine")
-    with pytest.raises(CatalogError, match="no build put there") as raised, building(target):
+    with pytest.raises(CatalogError, match="no build put there") as raised, building(target, NAME):
         pass
     assert raised.value.found == stray.partition("/")[0]
     assert (target / stray).read_text() == "mine"
@@ -148,9 +161,9 @@ def test_what_no_build_put_into_a_catalog_is_never_removed(tmp_path: Path, stray
 
 def test_what_appears_while_a_build_works_is_never_removed(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    with building(target) as folder:
+    with building(target, NAME) as folder:
         _catalog(folder, "old")
-    with pytest.raises(CatalogError, match="no build put there"), building(target) as folder:
+    with pytest.raises(CatalogError, match="no build put there"), building(target, NAME) as folder:
         _catalog(folder, "new")
         (target / "late.txt").write_text("mine")
     assert (target / "late.txt").read_text() == "mine"
@@ -163,7 +176,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(tmp_path / "disk" / "real")
     for name in ("old", "new"):
-        with building(link) as folder:
+        with building(link, NAME) as folder:
             _catalog(folder, name)
     assert link.is_symlink()
     assert _contents(tmp_path / "disk" / "real") == "new"
@@ -171,14 +184,14 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_the_root_of_the_file_system_is_refused() -> None:
-    with pytest.raises(CatalogError, match="root of the file system"), building(Path("/")):
+    with pytest.raises(CatalogError, match="root of the file system"), building(Path("/"), NAME):
         pass
 
 
 def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
-    with pytest.raises(CatalogError, match="leads nowhere"), building(tmp_path / "a"):
+    with pytest.raises(CatalogError, match="leads nowhere"), building(tmp_path / "a", NAME):
         pass
 
 
@@ -187,7 +200,7 @@ def test_an_unwritable_place_is_a_plain_sentence(tmp_path: Path) -> None:
     blocked.write_text("")
     with (
         pytest.raises(CatalogError, match="cannot be written"),
-        building(blocked / "catalog"),
+        building(blocked / "catalog", NAME),
     ):
         pass
 
@@ -199,7 +212,7 @@ from builder.shared_files import file_of
 from builder.tree import Blobs, building, write_task
 from catalog.errors import CatalogError
 try:
-    with building(Path(sys.argv[1])) as folder:
+    with building(Path(sys.argv[1]), "lab/birds") as folder:
         (folder / "index.json").write_text("half")
         write_task(folder / "task", [file_of("large", b"x" * (8 << 20))], Blobs(folder / ".blobs"))
 except CatalogError as error:

@@ -187,6 +187,31 @@ def test_a_grader_program_that_writes_no_number_is_found(catalog: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "gold", "kind", "found"),
+    [
+        ("Which of Dream and Torgersen has the heaviest penguin?", "Torgersen", "category", []),
+        ("Is the trend positive/negative? Positive means that it goes up.", "positive", "category", []),
+        ('Say "normal" or "skewed"; normal is a skewness below 0.5.', "normal", "category", []),
+        ("Torgersen is an island. Which island has the heaviest penguin?", "Torgersen", "category", ["warning"]),
+        ("Who earns 52000 earns as much as whom?", "52000", "number", ["warning"]),
+        ("How many earn more than 500?", "500", "integer", []),
+        ("Who earns 52123 earns how much?", "52123", "number", ["error"]),
+        ("What is 3.75 rounded to 2 decimals?", "3.75", "number", ["error"]),
+    ],
+)
+def test_a_gold_in_its_own_question_is_told_once(
+    tmp_path: Path, question: str, gold: str, kind: str, found: list[str]
+) -> None:
+    (tmp_path / "penguins.csv").write_text("species,mass\nAdelie,3750\n")
+    row = {"task_id": "a", "question": question, "answer": gold, "answer_type": kind, "tables": ["penguins.csv"]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    spec = parse_spec({"org": "lab", "name": "birds", "source": "rows.jsonl"}, tmp_path / "spec.toml")
+    assert build(spec, tmp_path / "catalog", LOCK, cache=tmp_path / "cache", jobs=1).tasks == 1
+    told = [one for one in check(tmp_path / "catalog", jobs=1).findings if one.rule == "gold-visible"]
+    assert [one.severity for one in told] == found
+
+
+@pytest.mark.parametrize(
     ("gold", "split", "rule"),
     [
         ("5", "train", "S10-conflicting-golds"),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +62,53 @@ def test_images_without_an_engine_name_the_script_that_brings_one(tmp_path: Path
     assert run.returncode == 1
     assert "next: " in run.stderr
     assert "docker.sh" in run.stderr
+
+
+@pytest.fixture
+def forbidden_socket() -> Iterator[tuple[Path, Path]]:
+    """The scripts where anybody may read them, and a socket that nobody but root may open."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as engine:
+        Path(folder).chmod(0o755)
+        scripts = shutil.copytree(SCRIPTS, Path(folder) / "builder" / "machine")
+        address = Path(folder) / "engine.sock"
+        engine.bind(str(address))
+        engine.listen()
+        address.chmod(0)
+        yield scripts, address
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("name", ["docker.sh", "base.sh"])
+def test_a_user_whom_the_engine_refuses_is_told_so(name: str, forbidden_socket: tuple[Path, Path]) -> None:
+    scripts, address = forbidden_socket
+    stranger = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    run = subprocess.run(
+        [*stranger, "bash", str(scripts / name)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd="/",
+        env=os.environ | {"HOME": "/", "TMPDIR": "/tmp", "DOCKER_HOST": f"unix://{address}"},
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "may not use it" in run.stderr
+    assert "usermod -aG docker" in run.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--no-image",), ("--no-images", "twice"), ("images",)])
+def test_an_option_that_is_none_is_refused_before_anything_is_done(arguments: tuple[str, ...]) -> None:
+    run = run_script("docker.sh", *arguments, DOCKER_HOST="unix:///nowhere.sock")
+    assert run.returncode == 1
+    assert f"no option '{' '.join(arguments)}'" in run.stderr
+    assert "--help" in run.stderr
+
+
+def test_help_says_what_the_script_does_and_does_nothing(tmp_path: Path) -> None:
+    run = run_script("docker.sh", "--help", DOCKER_HOST="unix:///nowhere.sock", TMPDIR=str(tmp_path))
+    assert run.returncode == 0
+    assert "--no-images" in run.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.docker
