@@ -353,6 +353,13 @@ def test_an_answer_is_read_from_standard_input(catalog: Path) -> None:
     assert "gold" not in json.loads(done.stdout)
 
 
+def test_a_terminal_that_lacks_a_letter_ends_no_command(catalog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    one = ("grade", catalog, "--task", "umlaut", "--answer", "Bonn", "--show-gold")
+    assert "gold: K\\xf6ln" in harborwright(*one).stdout
+    assert json.loads(harborwright(*one, "--json").stdout)["gold"] == "Köln"
+
+
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_letters_are_printed_as_letters_and_nothing_that_a_terminal_acts_on(
     catalog: Path, tmp_path: Path, options: tuple[str, ...]
