@@ -71,6 +71,11 @@ class BuildReport:
         """Tasks that were there before and are the same."""
         return self.tasks - self.written
 
+    @property
+    def faults(self) -> int:
+        """Rows that were set aside for a fault, and not by their own word."""
+        return sum(not row.marked for row in self.set_aside)
+
     def count(self, entry: Entry) -> None:
         """Count one task of the catalog."""
         self.tasks += 1
@@ -192,7 +197,7 @@ def _write(
 
     def refuse(step: Refused) -> None:
         report.set_aside.append(step.row)
-        next_state.refuse(step.row.task_id.lower(), step.fingerprint, step.row.reason)
+        next_state.refuse(step.row.task_id.lower(), step.fingerprint, step.row.reason, step.row.fix)
 
     def tasks() -> Iterator[Kept | Changed]:
         for step in steps:

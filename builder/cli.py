@@ -6,6 +6,7 @@ expected, found and next step; a bug keeps its traceback.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -117,6 +118,8 @@ def main() -> None:
     """Run the program; the one place where an error or a signal becomes text and an exit status."""
     _speak_utf8()
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks must not end a command
     load_commands(app, sys.argv[1] if len(sys.argv) > 1 else None)
     try:
         app()

@@ -15,6 +15,16 @@ from typing import Final
 from catalog.rows import Row
 
 _TOLD_GOLDS: Final = 5
+_KEEP_THE_RIGHT_ONE: Final = "keep the row whose gold is right, or word the questions so that each has its own answer"
+_REPEATED: Final = "the same question on the same tables, with the same gold, stands in an earlier row"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a row is left out, and what to do about it."""
+
+    reason: str
+    fix: str
 
 
 @dataclass(slots=True)
@@ -48,7 +58,7 @@ class Deduplicator:
             if len(told) < _TOLD_GOLDS:
                 told.append(_told(row))
 
-    def verdict(self, row: Row) -> str | None:
+    def verdict(self, row: Row) -> Verdict | None:
         """Why a row is left out; None where it stays.
 
         Args:
@@ -65,9 +75,12 @@ class Deduplicator:
             if self._questions[key].first_id == _hash(row.task_id) and own not in conflict.golds:
                 # The first row's gold was not known to be in dispute when it was added.
                 conflict.golds.insert(0, own)
-            return f"one question on the same tables has conflicting golds: {'; '.join([own, *others])}"
+            golds = "; ".join([own, *others])
+            return Verdict(f"one question on the same tables has conflicting golds: {golds}", _KEEP_THE_RIGHT_ONE)
         if self._questions[key].first_id != _hash(row.task_id):
-            return "the same question on the same tables, with the same gold, stands in an earlier row"
+            return Verdict(
+                _REPEATED, "remove one of the two, or reword one question so that it asks for something else"
+            )
         return None
 
 

@@ -23,6 +23,7 @@ from builder.machine.images import ensure_base, find_local_images
 from builder.machine.recipe import base_body
 from builder.machine.registry import DIGEST, resolve
 from catalog.errors import ImageError, SandboxError, SpecError
+from catalog.faults import expected_of, plainly
 from catalog.spec import Spec
 
 Kind = Literal["public", "local"]
@@ -123,8 +124,7 @@ def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
     try:
         lock = ImageLock(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        found = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise SpecError("the lock cannot be used", where=file, found=found, fix=again) from None
+        raise SpecError("the lock cannot be used", where=file, found=_told(error), fix=again) from None
     if lock.kind != kind or not lock.is_pinned:
         raise SpecError(
             "the lock is not what its name says",
@@ -143,6 +143,13 @@ def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
         )
     _require_local_python(kind, spec, file)
     return lock
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'its keys'}: expected {expected_of(first)}"
+    return plainly(error)
 
 
 def _require_local_python(kind: Kind, spec: Spec, where: Path) -> None:
@@ -219,6 +226,9 @@ def _write(lock: ImageLock, file: Path) -> Path:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise SpecError(
-            "the lock cannot be written", where=file, found=str(error), fix="make the spec's folder writable"
+            "the lock cannot be written",
+            where=file,
+            found=error.strerror,
+            fix="make the folder of the spec or rows writable",
         ) from None
     return file

@@ -10,13 +10,14 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
-from catalog.errors import RowError, TableError, UserError
+from catalog.errors import MissingTableError, RowError, TableError, UserError
 from catalog.findings import Finding
 from catalog.rows import Row
 from catalog.spec import Spec
@@ -24,6 +25,9 @@ from catalog.tables import Size, Table
 
 DEMO = "demo"
 Note = Callable[[Finding], None]
+_NO_FOLDER_NAMED: Final = (
+    "tables are looked for beside the rows unless another folder is named (--tables FOLDER, or tables in a spec)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,22 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
         yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, folders)
 
 
-def reason_of(error: UserError, row: Row, folders: Sequence[str] = ()) -> str:
-    """An error as the reason ``row`` is set aside.
+def aside_of(error: UserError, row: Row, folders: Sequence[str] = ()) -> SetAside:
+    """``row`` set aside for an error.
 
     Args:
         error: what is wrong with it.
         row: the row.
         folders: this machine's own; they are left out of paths, except where the row itself names one.
     """
+    return SetAside(row.task_id, row.where, _reason(error, row, folders), error.fix or "")
+
+
+def _reason(error: UserError, row: Row, folders: Sequence[str]) -> str:
     parts = (("expected", error.expected), ("found", error.found))
-    sentence = error.message + "".join(f"; {label} {text}" for label, text in parts if text)
+    # The id stands beside the reason wherever that is told.
+    message = error.message.removeprefix(f"task {row.task_id!r}: ")
+    sentence = message + "".join(f"; {label} {text}" for label, text in parts if text)
     reason = f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence
     for folder in folders:
         if not any(folder in name for name in row.tables):
@@ -111,12 +121,15 @@ def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
 def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders: Sequence[str]) -> Planned | SetAside:
     verdict = dedupe.verdict(row)
     if verdict is not None:
-        return SetAside(row.task_id, row.where, verdict)
+        return SetAside(row.task_id, row.where, verdict.reason, verdict.fix)
     if not row.task_id.isprintable():
         # Told here, so that no later message, log or file has to print it.
-        return SetAside(row.task_id, row.where, "the task_id holds characters that cannot be printed")
+        unprintable = "the task_id holds characters that cannot be printed"
+        return SetAside(row.task_id, row.where, unprintable, "give the row another task_id")
     try:
         tables = shelf.tables_of(row)
         return Planned(row, tables, size_for(tables, row.tier, spec.sizing))
     except (RowError, TableError) as error:
-        return SetAside(row.task_id, row.where, reason_of(error, row, folders))
+        if isinstance(error, MissingTableError) and spec.tables is None:
+            error.fix = f"{error.fix}; {_NO_FOLDER_NAMED}"
+        return aside_of(error, row, folders)

@@ -7,22 +7,42 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from builder.sources import SetAside
 from catalog.findings import Finding
 
-console = Console(highlight=False, soft_wrap=True)
-_EXAMPLES = 3  # of findings that are alike
+# Ids and reasons are printed as they stand: `:b:` in one is no picture.
+console = Console(highlight=False, soft_wrap=True, emoji=False)
+_EXAMPLES = 3  # of what is alike
+_REASONS = 20  # for which rows were set aside, that fit a screen
 _SECONDS_BETWEEN_LINES = 15
 
 
 def as_json(value: Any) -> None:
-    """Print a value for a program to read."""
-    json.dump(value, sys.stdout, indent=1, default=str)
-    sys.stdout.write("\n")
+    """Print a value for a program to read: letters as letters, and nothing that a terminal would act on."""
+    text = json.dumps(value, indent=1, default=str, ensure_ascii=False)
+    if not text.isascii():
+        text = "".join(letter if letter == "\n" or _fit(letter) else json.dumps(letter)[1:-1] for letter in text)
+    sys.stdout.write(f"{text}\n")
+
+
+def _fit(letter: str) -> bool:
+    """Whether standard output has the letter, and it is one to be seen."""
+    try:
+        letter.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return letter.isprintable()
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: ``1 task``, ``1,200 tasks``; ``many`` where the plural is not made with an s."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 Tell = Callable[[int, int | None], None]
@@ -68,6 +88,37 @@ def _lines(label: str, error: Console) -> Tell:
             error.print(f"{label}: {done}" + (f" of {total}" if total else ""), highlight=False)
 
     return tell
+
+
+def place(where: str) -> str:
+    """A file and line as a person at this prompt would name it: below the working folder, from there."""
+    here = f"{Path.cwd()}/"
+    return where.removeprefix(here) if here != "//" else where
+
+
+def _in_the_file(row: SetAside) -> tuple[str, int]:
+    file, _, line = row.where.rpartition(":")
+    return file, int(line) if line.isdecimal() else 0
+
+
+def set_aside(rows: Sequence[SetAside]) -> None:
+    """Print rows that were set aside: where each stands, why, and what to do; those of one reason together."""
+    alike: dict[tuple[str, str], list[SetAside]] = {}
+    for row in sorted(rows, key=_in_the_file):
+        alike.setdefault((row.reason, row.fix), []).append(row)
+    for (reason, fix), ones in list(alike.items())[:_REASONS]:
+        named = [f"{place(row.where)}: {row.task_id}" for row in ones]
+        if len(ones) == 1:
+            console.print(f"  {named[0]}: {reason}", markup=False)
+        else:
+            more = f", and {len(ones) - _EXAMPLES} more" if len(ones) > _EXAMPLES else ""
+            console.print(f"  {counted(len(ones), 'row')}: {reason}", markup=False)
+            console.print(f"    {', '.join(named[:_EXAMPLES])}{more}", markup=False)
+        if fix:
+            console.print(f"    next: {fix}", markup=False)
+    if len(alike) > _REASONS:
+        left = sum(len(ones) for ones in list(alike.values())[_REASONS:])
+        console.print(f"  ... and {counted(left, 'row')} more, for other reasons (--json lists all)")
 
 
 def findings(found: Sequence[Finding]) -> None:

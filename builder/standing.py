@@ -72,9 +72,9 @@ def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: Bu
         name = item.row.task_id.lower()
         mark = marks.of(item.row, item.tables, item.size)
         there = state.unchanged(name, mark)
-        reason = state.refused(name, mark)
-        if reason is not None:
-            yield Refused(SetAside(item.row.task_id, item.row.where, reason), mark)
+        refusal = state.refused(name, mark)
+        if refusal is not None:
+            yield Refused(SetAside(item.row.task_id, item.row.where, *refusal), mark)
         elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
             yield Kept(name, there[0], mark, there[1], item.row.where)
         else:

@@ -26,15 +26,16 @@ from catalog.index import PARQUET_SCHEMA, Entry
 from catalog.rows import Row
 from catalog.tables import Size, Table
 
-# A row that baking refused has a name, a fingerprint and a reason, and nothing else; doubts are findings as JSON.
+# A row that baking refused has a name, a fingerprint, a reason and advice alone; doubts are findings as JSON.
 # The look of a task's directory tells whether somebody's hand changed it since.
-_OURS = ["fingerprint", "look", "refused", "doubts"]
+_OURS = ["fingerprint", "look", "refused", "advice", "doubts"]
 _SCHEMA = pa.schema(
     [
         *PARQUET_SCHEMA,
         ("fingerprint", pa.binary(16)),
         ("look", pa.binary(8)),
         ("refused", pa.string()),
+        ("advice", pa.string()),
         ("doubts", pa.string()),
     ]
 )
@@ -82,13 +83,14 @@ class BuildState:
         self.inputs = Inputs.read(kept.get(_INPUTS))
         self.lists = kept.get(_LISTS, b"").decode(errors="replace")
         self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
-        self._refused: dict[str, tuple[bytes, str]] = {}
-        columns = (table.column(name).to_pylist() for name in ("name", "fingerprint", "look", "path", "refused"))
-        for place, (name, mark, look, path, reason) in enumerate(zip(*columns, strict=True)):
+        self._refused: dict[str, tuple[bytes, tuple[str, str]]] = {}
+        names = ("name", "fingerprint", "look", "path", "refused", "advice")
+        columns = (table.column(name).to_pylist() for name in names)
+        for place, (name, mark, look, path, reason, advice) in enumerate(zip(*columns, strict=True)):
             if reason is None:
                 self._tasks[name] = (mark, look, path, place)
             else:
-                self._refused[name] = (mark, reason)
+                self._refused[name] = (mark, (reason, advice))
 
     @classmethod
     def read(cls, catalog: Path, rows: Path | None) -> BuildState:
@@ -149,10 +151,10 @@ class BuildState:
         pairs = zip(self._table[column].to_pylist(), self._table["refused"].to_pylist(), strict=True)
         return (value for value, reason in pairs if reason is None)
 
-    def refused(self, name: str, fingerprint: bytes) -> str | None:
-        """Why the last build refused this row, made of the very same things; None where it did not."""
-        mark, reason = self._refused.get(name, (b"", ""))
-        return reason if mark == fingerprint else None
+    def refused(self, name: str, fingerprint: bytes) -> tuple[str, str] | None:
+        """Why the last build refused this row, made of the very same things, and what to do; None where it did not."""
+        mark, refusal = self._refused.get(name, (b"", ("", "")))
+        return refusal if mark == fingerprint else None
 
     def names(self) -> Iterator[str]:
         """The tasks of the last build, in its order."""
@@ -186,9 +188,9 @@ class StateWriter:
         kept = json.dumps([asdict(finding) for finding in here]) if doubts else None
         self._append({**entry.model_dump(), "fingerprint": fingerprint, "look": look, "doubts": kept})
 
-    def refuse(self, name: str, fingerprint: bytes, reason: str) -> None:
-        """Append one row that baking refused."""
-        self._append({"name": name, "fingerprint": fingerprint, "refused": reason})
+    def refuse(self, name: str, fingerprint: bytes, reason: str, advice: str) -> None:
+        """Append one row that baking refused, with what to do about it."""
+        self._append({"name": name, "fingerprint": fingerprint, "refused": reason, "advice": advice})
 
     def _append(self, values: dict[str, object]) -> None:
         self._batch.append(values)

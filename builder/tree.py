@@ -21,6 +21,7 @@ from pathlib import Path
 from builder.baked import TaskFile
 from builder.ours import refuse_what_is_not_ours
 from catalog.errors import CatalogError
+from catalog.faults import plainly
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -191,7 +192,9 @@ def _friendly(error: OSError, target: Path) -> CatalogError:
     }
     message, fix = reasons.get(error.errno or 0, (f"the catalog cannot be written: {error.strerror}", "see the reason"))
     where = error.filename if isinstance(error.filename, str) else target
-    return CatalogError(message, where=where, found=str(error), fix=f"{fix}; the catalog that was there is untouched")
+    return CatalogError(
+        message, where=where, found=plainly(error), fix=f"{fix}; the catalog that was there is untouched"
+    )
 
 
 def resolved(target: Path) -> Path:
@@ -204,7 +207,7 @@ def resolved(target: Path) -> Path:
         real = target.resolve()
     except (OSError, RuntimeError) as error:
         raise CatalogError(
-            "this path leads nowhere", where=target, found=str(error), fix="choose another place with --out"
+            "this path leads nowhere", where=target, found=plainly(error), fix="choose another place with --out"
         ) from None
     if not real.name:
         raise CatalogError(

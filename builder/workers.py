@@ -22,7 +22,7 @@ from pathlib import Path
 from builder.answer_types import typed
 from builder.bake import bake
 from builder.lock import ImageLock
-from builder.plan import Planned, reason_of
+from builder.plan import Planned, aside_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
 from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
@@ -113,7 +113,7 @@ class _Bench:
             row, findings = typed(row)
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
         except RowError as error:
-            return Refused(SetAside(row.task_id, row.where, reason_of(error, row)), item.fingerprint)
+            return Refused(aside_of(error, row), item.fingerprint)
         folder = place.new / baked.entry.path
         write_task(folder, baked.files, self._blobs)
         return Baked(baked.entry, item.fingerprint, look_of(str(folder)), tuple(findings))

@@ -66,6 +66,10 @@ class TableError(UserError):
     """A table that is missing, empty, unreadable or not what its row says."""
 
 
+class MissingTableError(TableError):
+    """A table that a row names and that is not where it was looked for."""
+
+
 class SolutionError(UserError):
     """A row's program that fails, times out or disagrees with its gold."""
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog import paths
 from catalog.errors import CatalogError
+from catalog.faults import plainly
 from catalog.rows import AnswerType, Tier
 
 INDEX_SCHEMA = 1
@@ -127,7 +128,7 @@ def read_index(catalog: Path) -> Iterator[Entry]:
             "this is not a built catalog",
             where=path,
             expected="the index that `harborwright build` writes",
-            found=str(error).splitlines()[0],
+            found=plainly(error),
             fix="name a folder that `harborwright build` made, or build it again",
         ) from None
     with file:

@@ -80,3 +80,8 @@ def repository_root() -> Path:
 
 TEMPLATES: Final = repository_root() / "task_templates"
 GRADER_SOURCE: Final = repository_root() / "grader" / "grader.py"
+
+
+def bare_name(task: str) -> str:
+    """A task's name without its organisation or split, as the index has it; a digest stays as it is."""
+    return task if task.startswith("sha256:") else task.rpartition("/")[2].lower()

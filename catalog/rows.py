@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from catalog.errors import RowError
+from catalog.faults import expected_of
 from catalog.written import CELL_LIMIT, UnfitError, WrittenNumber, json_text, read_json, shown
 
 AnswerType = Literal[
@@ -273,7 +274,7 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
         first = error.errors(include_url=False)[0]
         column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
         found = repr(first["input"] if first["loc"] else known["answer"])
-        expected = first["msg"].removeprefix("Value error, ")
+        expected = expected_of(first)
         raise _unusable(column, where, expected, found, known["task_id"]) from None
 
 

@@ -45,6 +45,11 @@ def test_the_readme_gives_the_commands_that_are_promised() -> None:
         assert promised in text
 
 
+def test_the_readme_tells_how_a_build_ends() -> None:
+    for told in ("the build exits 1", "column `set_aside`", "no error (exit 0)", "refused as a whole (exit 2)"):
+        assert told in README
+
+
 @pytest.mark.docker
 def test_every_command_of_the_readme_works(checkout: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("VIRTUAL_ENV", "PYTEST"))}

@@ -28,7 +28,18 @@ from catalog.errors import SpecError, UserError
 from catalog.spec import Spec, parse_spec, read_spec
 
 _FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
-_SHOWN = 20  # of a long list, what fits a screen; the whole is in a file
+_AS_CSV = "save it as CSV, separated by commas, with a name that ends in .csv"
+_AS_LINES = "write one JSON object a line, without a list around them, and end the name in .jsonl"
+_UNPACK = "unpack it first"
+# How the files that people have at hand become rows.
+_CONVERT = {
+    ".json": _AS_LINES,
+    ".txt": "end its name in .jsonl where each line is a JSON object, in .csv where commas separate its fields",
+    ".tsv": _AS_CSV,
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), f"{_AS_CSV} (a workbook's one sheet)"),
+    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), _UNPACK),
+    **dict.fromkeys((".yaml", ".yml"), "write the spec as TOML, or the rows as one JSON object a line in .jsonl"),
+}
 
 
 def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
@@ -47,7 +58,7 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
             where=source,
             expected=f"a name that ends in .toml (a spec), or in {', '.join(SOURCES)} (rows)",
             found=source.suffix or "no suffix",
-            fix="save a workbook as CSV, or name another file",
+            fix=_CONVERT.get(source.suffix.lower(), "name another file"),
         )
     parts = _FULL_NAME.fullmatch(name or "")
     if parts is None:
@@ -75,9 +86,12 @@ def lock_for(spec: Spec, source: Path) -> ImageLock:
     if lock.is_pinned or spec.image.lock != "auto":
         return lock
     try:
-        return make_lock(spec, source)[0]
+        made, file = make_lock(spec, source)
     except UserError:
         return lock
+    # On standard error, as progress is: a file that nobody asked for is not left without a word.
+    typer.echo(f"wrote {file}, the images by digest (kind {made.kind}); harborwright lock renews it", err=True)
+    return made
 
 
 def run_build(
@@ -105,25 +119,23 @@ def _counts(counts: dict[str, int]) -> str:
 def print_report(report: BuildReport) -> None:
     """Print what a build did."""
     done = f"{report.written} written, {report.unchanged} unchanged, {report.removed} removed, {report.seconds:.1f} s"
-    show.console.print(f"[bold]{report.tasks} tasks[/] in {report.catalog} ({done})")
+    show.console.print(f"[bold]{show.counted(report.tasks, 'task')}[/] in {report.catalog} ({done})")
     if not report.tasks:
         show.console.print("[yellow]The catalog is empty:[/] no row became a task")
     if report.on_their_word:
-        show.console.print(
-            f"  {report.on_their_word} without a program: nothing but their rows vouches for their golds"
-        )
+        theirs = "its row vouches for its gold" if report.on_their_word == 1 else "their rows vouches for their golds"
+        show.console.print(f"  {report.on_their_word:,} without a program: nothing but {theirs}")
     if report.tasks:
-        show.console.print(f"  splits: {_counts(report.splits)}; tiers: {_counts(report.tiers)}")
+        tiers = f"; tiers: {_counts(report.tiers)}" if set(report.tiers) - {"none"} else ""
+        show.console.print(f"  splits: {_counts(report.splits)}{tiers}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
     show.findings(report.findings)
     if report.set_aside:
-        show.console.print(
-            f"[yellow]{len(report.set_aside)} rows set aside[/], listed in {report.catalog / paths.SET_ASIDE}"
-        )
-        for row in report.set_aside[:_SHOWN]:
-            show.console.print(f"  {row.task_id}: {row.reason}", markup=False)
-        if len(report.set_aside) > _SHOWN:
-            show.console.print(f"  ... and {len(report.set_aside) - _SHOWN} more")
+        marked = len(report.set_aside) - report.faults
+        own = f" ({marked:,} by the rows' own column set_aside)" if marked else ""
+        rows = show.counted(len(report.set_aside), "row")
+        show.console.print(f"[yellow]{rows} set aside[/]{own}, listed in {report.catalog / paths.SET_ASIDE}")
+        show.set_aside(report.set_aside)
 
 
 def build_command(
@@ -134,13 +146,16 @@ def build_command(
     jobs: JobsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Turn rows into a catalog of task directories; what did not change is not written again."""
+    """Turn rows into a catalog of task directories; what did not change is not written again.
+
+    Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
+    """
     report = run_build(source, out, tables, name, jobs, json)
     if json:
         show.as_json(report.as_dict())
     else:
         print_report(report)
-    raise typer.Exit(FINDINGS if report.set_aside else CLEAN)
+    raise typer.Exit(FINDINGS if report.faults else CLEAN)
 
 
 def register(app: typer.Typer) -> None:

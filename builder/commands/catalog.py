@@ -40,7 +40,7 @@ def catalog_command(
         show.console.print("not proven in containers: no image digest is known; next: make docker, then this again")
     elif sample:
         _prove(report.catalog, sample, jobs)
-    raise typer.Exit(FINDINGS if report.set_aside else CLEAN)
+    raise typer.Exit(FINDINGS if report.faults else CLEAN)
 
 
 def _prove(catalog: Path, sample: int, jobs: int | None) -> None:

@@ -24,7 +24,8 @@ def print_report(report: CheckReport, catalog: Path) -> None:
     warnings = len(report.findings) - report.errors
     colour = "red" if report.errors else "green"
     show.console.print(
-        f"[{colour}]{report.tasks} tasks checked[/] in {catalog}: {report.errors} errors, {warnings} warnings"
+        f"[{colour}]{show.counted(report.tasks, 'task')} checked[/] in {catalog}: "
+        f"{show.counted(report.errors, 'error')}, {show.counted(warnings, 'warning')}"
     )
 
 

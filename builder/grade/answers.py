@@ -2,7 +2,9 @@
 
 Two forms are read. JSON lines, one answer each: ``task`` (its name, with or without the organisation) or ``digest``,
 ``answer`` (text, or null where none was filed), and ``reward`` (the old one; null where there was no verdict). And the
-folders that Harbor leaves: any folder with a trial's ``result.json``, the sealed answer below its artifacts.
+folders that Harbor leaves: any folder with a trial's ``result.json``, the sealed answer below its artifacts. In a
+folder a file of JSON lines counts where its first line has those three; anything else that lies there (rows, the logs
+of an agent) is left alone, while a file that is named itself must be one.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from typing import Any
 
 from catalog import paths
 from catalog.errors import CatalogError
+from catalog.paths import bare_name
+from catalog.written import shown
 
 _RESULT = "result.json"
+_TASK_KEYS = frozenset({"digest", "task", "task_name"})
 _ANSWER_LIMIT = 64 * 1024  # bytes; the seal copies no more
 
 
@@ -50,12 +55,17 @@ def past_answers(source: Path) -> Iterator[PastAnswer]:
         yield from _lines(source)
         return
     found = False
-    for folder, _, names in os.walk(source):
+    for folder, below, names in os.walk(source):
         place = Path(folder)
+        below.sort()
+        answers: list[PastAnswer] = []
         if _RESULT in names:
             answers = list(_trial(place))
-        else:
-            answers = [one for name in sorted(names) if name.endswith(".jsonl") for one in _lines(place / name)]
+            if answers:
+                below.clear()  # what lies in a trial is the trial's own
+        if not answers:
+            files = [place / name for name in sorted(names) if name.endswith(".jsonl")]
+            answers = [one for file in files if _holds_answers(file) for one in _lines(file)]
         found = found or bool(answers)
         yield from answers
     if not found:
@@ -63,7 +73,7 @@ def past_answers(source: Path) -> Iterator[PastAnswer]:
             "no stored answers here",
             where=source,
             expected="JSON lines with task, answer and reward, or the folder of a Harbor job",
-            found="no trial with a result, no line" if source.exists() else "no such file or folder",
+            found="no trial with a result, and no file of such lines" if source.exists() else "no such file or folder",
             fix="name the file or the job's folder",
         )
 
@@ -71,8 +81,23 @@ def past_answers(source: Path) -> Iterator[PastAnswer]:
 def _damaged(where: str, found: str) -> CatalogError:
     expected = '{"task": name or "digest": sha256:..., "answer": text or null, "reward": number or null}'
     return CatalogError(
-        "this is no stored answer", where=where, expected=expected, found=found, fix="correct or remove it"
+        "this is no stored answer",
+        where=where,
+        expected=expected,
+        found=shown(found, 200),
+        fix="correct or remove it; where the file holds something else (rows, a log), name the file of answers, or the "
+        "folder of a Harbor job",
     )
+
+
+def _holds_answers(file: Path) -> bool:
+    """Whether a file that lies in a folder is meant as stored answers: its first line has what each of them has."""
+    try:
+        with file.open("rb") as lines:
+            first = json.loads(next((line for line in lines if line.strip()), b"null"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and {"answer", "reward"} <= first.keys() and bool(_TASK_KEYS & first.keys())
 
 
 def _lines(file: Path) -> Iterator[PastAnswer]:
@@ -85,19 +110,15 @@ def _lines(file: Path) -> Iterator[PastAnswer]:
 def _line(line: bytes, where: str) -> PastAnswer:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(where, f"no JSON: {error}") from None
     if not isinstance(row, dict):
         raise _damaged(where, f"a {type(row).__name__}")
     task, answer = row.get("digest") or row.get("task") or row.get("task_name"), row.get("answer")
     if not isinstance(task, str) or not isinstance(answer, str | None) or "answer" not in row:
-        raise _damaged(where, f"keys {', '.join(map(str, row))}"[:200])
+        raise _damaged(where, f"keys {', '.join(map(str, row))}")
     content = None if answer is None else answer.encode("utf-8", "surrogatepass")
-    return PastAnswer(_bare(task), content, _number(row.get("reward"), where), where, row.get("late") is True)
-
-
-def _bare(task: str) -> str:
-    return task if task.startswith("sha256:") else task.rpartition("/")[2].lower()
+    return PastAnswer(bare_name(task), content, _number(row.get("reward"), where), where, row.get("late") is True)
 
 
 def _number(value: Any, where: str) -> float | None:
@@ -120,7 +141,9 @@ def _trial(folder: Path) -> Iterator[PastAnswer]:
     rewards = (result.get("verifier_result") or {}).get("rewards") or {}
     sealed = folder / "artifacts" / paths.SEALED.lstrip("/")
     late = _sentinel(sealed).get("late") is True
-    yield PastAnswer(_bare(result["task_name"]), _sealed(sealed), _number(rewards.get("reward"), where), where, late)
+    yield PastAnswer(
+        bare_name(result["task_name"]), _sealed(sealed), _number(rewards.get("reward"), where), where, late
+    )
 
 
 def _sentinel(sealed: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from builder.grade.answers import PastAnswer, past_answers
 from catalog import paths
 from catalog.errors import CatalogError
+from catalog.faults import plainly
 from catalog.index import read_index
 from grader import GRADER_VERSION, GoldError, grade
 
@@ -78,7 +79,7 @@ class _Catalog:
             return {key: value[key] for key in ("gold", "answer_type", "question", "rtol", "atol", "decimals")}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CatalogError(
-                "the gold cannot be read", where=file, found=str(error), fix="build the catalog again"
+                "the gold cannot be read", where=file, found=plainly(error), fix="build the catalog again"
             ) from None
 
 

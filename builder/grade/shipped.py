@@ -26,7 +26,12 @@ def _module(source: bytes) -> ModuleType:
 
 
 def shipped_runner(grader: Path, digest: str) -> CaseRunner:
-    """The ``run_cases`` of a task's own grader.
+    """The ``run_cases`` of a task's own grader; arguments and errors are those of ``shipped_grader``."""
+    return cast(CaseRunner, shipped_grader(grader, digest).run_cases)
+
+
+def shipped_grader(grader: Path, digest: str) -> ModuleType:
+    """A task's own grader.
 
     Args:
         grader: the task's ``tests/grader.py``.
@@ -46,4 +51,4 @@ def shipped_runner(grader: Path, digest: str) -> CaseRunner:
             found=found,
             fix="build the catalog again",
         )
-    return cast(CaseRunner, _module(source).run_cases)
+    return _module(source)

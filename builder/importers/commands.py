@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
+from builder import show
 from builder.importers.dabench import Report, import_dabench
-
-_FINDINGS = 1
 
 
 def register(app: typer.Typer) -> None:
@@ -28,11 +27,9 @@ def dabench(
     out: Annotated[Path, typer.Option(help="The rows to write, as JSON Lines.")] = Path("dabench.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Turn InfiAgent-DABench's questions and labels into rows; exit 1 where rows were set aside."""
+    """Turn InfiAgent-DABench's questions and labels into rows; those set aside are listed, and are no error."""
     report = import_dabench(folder, out)
     typer.echo(json.dumps(_as_dict(report), indent=1) if as_json else _as_text(report, folder, out))
-    if report.set_aside:
-        raise typer.Exit(_FINDINGS)
 
 
 def _as_dict(report: Report) -> dict[str, object]:
@@ -40,21 +37,21 @@ def _as_dict(report: Report) -> dict[str, object]:
 
 
 def _as_text(report: Report, folder: Path, out: Path) -> str:
-    lines = [f"{report.rows_in} questions read, {report.rows_out} rows can become tasks, in {out}"]
+    fit = show.counted(report.rows_out, "row can become a task", "rows can become tasks")
+    lines = [f"{show.counted(report.rows_in, 'question')} read, {fit}, in {out}"]
     lines.append(f"  {len(report.with_program)} with a program that recomputes the label")
     lines.append(f"  {len(report.without_program)} on the label's word: their oracle files the gold")
     lines += [f"  {task_id}: {sentence}" for task_id, sentence in _told("clarified", report.clarified)]
     not_asked = {task_id: ", ".join(names) for task_id, names in report.not_asked.items()}
     lines += [f"  {task_id}: {sentence}" for task_id, sentence in _told("not asked for, as no label has it", not_asked)]
-    lines.append(f"{len(report.set_aside)} set aside:")
+    if report.set_aside:
+        lines.append(
+            f"{len(report.set_aside)} set aside, kept in {out} with the reason in the column set_aside; no task "
+            "will be made of them:"
+        )
     lines += [f"  {row.task_id}: {row.reason}" for row in report.set_aside]
     words = [str(out), "--tables", str(folder), "--name", "my-org/dabench", "--out", f"{out.with_suffix('')}-catalog"]
     lines.append(f"next: harborwright build {shlex.join(words)}")
-    if report.set_aside:
-        lines.append(
-            f"exit 1: the import worked; rows set aside: {len(report.set_aside)}, kept in {out} with the reason in "
-            "the column set_aside, and no task will be made of them"
-        )
     return "\n".join(lines)
 
 

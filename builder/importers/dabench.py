@@ -7,7 +7,6 @@ disagrees, both values are told.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
 
+from builder.importers.file_of_rows import Columns, refuse_what_is_not_ours, write_rows
 from builder.importers.labels import LabelError, asked_answers, named_answer, shortened_form, tidy
 from builder.importers.programs import Choice, Program, run_programs, source_of
 from builder.importers.questions import Question
@@ -31,6 +31,14 @@ from catalog.written import WrittenNumber
 
 LICENSE: Final = "Apache-2.0"
 _QUESTIONS: Final = "-questions.jsonl"
+_ID: Final = "dabench-"
+# What every row of an import has, and what it may have beside that: by these a file is known as an earlier one.
+_COLUMNS: Final = Columns(
+    always=frozenset(
+        {"task_id", "question", "answer", "answer_type", "answer_format", "difficulty_tier", "license"},
+    ),
+    sometimes=frozenset({"tables", "solution", "set_aside"}),
+)
 # Said in every row, so that it tells nothing of whether an answer exists.
 _NO_ANSWER: Final = "If one of them does not exist, write none for it."
 _RANDOM: Final = re.compile(r"\b(?:split|train)\w*\b", re.IGNORECASE)
@@ -100,8 +108,9 @@ def import_dabench(folder: Path, out: Path) -> Report:
         out: the rows, as JSON Lines; their tables are named relative to ``folder``.
 
     Raises:
-        RowError: where the layout is another, or one of the files cannot be read.
+        RowError: where the layout is another, one of the files cannot be read, or ``out`` is no import of ours.
     """
+    refuse_what_is_not_ours(out, _ID, _COLUMNS)
     prefix = _prefix(folder)
     labels = _labels(folder / f"{prefix}-labels.jsonl")
     drafts = [_draft(values, where, labels) for values, where in _records(folder / f"{prefix}{_QUESTIONS}")]
@@ -111,7 +120,8 @@ def import_dabench(folder: Path, out: Path) -> Report:
         if not draft.reason:
             _read_table(draft, f"{prefix}-tables", folder, shelf, files)
     _recompute([draft for draft in drafts if not draft.reason], files)
-    _write(out, drafts)
+    columns = [{**draft.columns, **({"set_aside": draft.reason} if draft.reason else {})} for draft in drafts]
+    write_rows(out, columns)
     return _report(drafts)
 
 
@@ -174,7 +184,7 @@ def _draft(values: Mapping[str, Any], where: str, labels: Mapping[int | str, lis
             found=repr(number)[:60],
             fix="correct the line",
         )
-    task_id = f"dabench-{number}"
+    task_id = f"{_ID}{number}"
     given = labels.get(number, [])
     question = re.sub(r"\A\d+\.\s+", "", tidy(texts["question"]))
     constraints = tidy(texts["constraints"])
@@ -303,23 +313,6 @@ def _same(gold: str, value: str) -> bool:
         return Decimal(gold) == Decimal(value)
     except InvalidOperation:
         return gold.strip() == value.strip()
-
-
-def _write(out: Path, drafts: list[_Draft]) -> None:
-    beside = out.with_name(f"{out.name}.part")
-    try:
-        with beside.open("w", encoding="utf-8") as file:
-            for draft in drafts:
-                columns = {**draft.columns, **({"set_aside": draft.reason} if draft.reason else {})}
-                file.write(json.dumps(columns, ensure_ascii=False) + "\n")
-        beside.replace(out)
-    except OSError as error:
-        raise RowError(
-            "the rows cannot be written",
-            where=out,
-            found=error.strerror,
-            fix="name another file",
-        ) from None
 
 
 def _report(drafts: list[_Draft]) -> Report:

@@ -11,7 +11,9 @@ import typer
 
 from builder.doctor import Check, examine, lacks
 from builder.lock import make_lock
-from catalog.spec import read_spec
+from builder.sources.reading import SOURCES
+from catalog.errors import SpecError
+from catalog.spec import Spec, parse_spec, read_spec
 
 _COLOURS = {"ok": typer.colors.GREEN, "warn": typer.colors.YELLOW, "lack": typer.colors.RED}
 _NAME_WIDTH = 16
@@ -54,13 +56,22 @@ def _print(check: Check) -> None:
         typer.echo(f"{'':<{_NAME_WIDTH + 6}} next: {check.fix}")
 
 
+def _spec_at(path: Path) -> Spec:
+    """The spec at ``path``; for a file of rows the one whose images a build of those rows would take."""
+    if path.suffix.lower() not in SOURCES:
+        return read_spec(path)
+    if not path.is_file():
+        raise SpecError("there is no such file of rows", where=path, fix="correct the path")
+    return parse_spec({"org": "rows", "name": "rows", "source": path.name}, path)
+
+
 def lock(
-    spec: Annotated[Path, typer.Argument(help="The spec's TOML file.")],
+    spec: Annotated[Path, typer.Argument(help="The spec's TOML file, or the file of rows where there is no spec.")],
     kind: Annotated[LockKind | None, typer.Option(help="Overrules image.lock of the spec.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Resolve the digests of a spec's images and write them beside it."""
-    made, file = make_lock(read_spec(spec), spec, kind.value if kind else None)
+    """Resolve the digests of a spec's images and write them beside it; an older lock there is renewed."""
+    made, file = make_lock(_spec_at(spec), spec, kind.value if kind else None)
     if as_json:
         print(json.dumps({"file": str(file), **made.model_dump()}))
     else:

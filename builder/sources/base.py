@@ -34,16 +34,19 @@ class Record:
 class SetAside:
     """A row that is left out of the catalog on purpose, with the reason; it is listed beside the catalog.
 
-    Id and reason are made fit for one printed line each, whatever the row holds.
+    ``fix`` is what to do next, for the screen alone: it may name folders of this machine. ``marked`` is true where the
+    row itself says that it is to be left out. All texts are made fit for one printed line, whatever the row holds.
     """
 
     task_id: str
     where: str
     reason: str
+    fix: str = ""
+    marked: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "task_id", shown(self.task_id))
-        object.__setattr__(self, "reason", shown(self.reason))
+        for name in ("task_id", "reason", "fix"):
+            object.__setattr__(self, name, shown(getattr(self, name)))
 
 
 Reader = Callable[[Path], Iterator[Record | RowError]]
@@ -63,7 +66,7 @@ class RowsError(RowError):
         self.errors = tuple(errors)
         listed = "" if bad == len(errors) else f" (the first {len(errors)} are listed)"
         super().__init__(
-            f"{bad} rows cannot be used{listed}, {fine_rows(fine)}",
+            f"{bad:,} rows cannot be used{listed}, {fine_rows(fine)}",
             where=where,
             fix="correct them, or give a row a reason in the column set_aside to leave it out",
         )

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from builder.sources.base import Record, first_undecoded, not_utf8, refuse_other_marks
 from catalog.errors import RowError
+from catalog.written import shown
 
 # A row may carry a whole program in one field; the csv module stops at 128 KiB unless told otherwise.
 FIELD_LIMIT = 16 * 1024 * 1024
+_OTHER_SEPARATORS = (";", "\t", "|")  # a file of rows has three columns or more
 
 
 def read_csv(path: Path) -> Iterator[Record | RowError]:
@@ -47,6 +49,15 @@ def _header(path: Path, line: int, fields: list[str]) -> list[str]:
     byte = first_undecoded("".join(names))
     if byte:
         raise not_utf8(path, line, byte)
+    other = next((mark for mark in _OTHER_SEPARATORS if len(names) == 1 and mark in names[0]), None)
+    if other is not None:
+        raise RowError(
+            f"the fields are separated by {other!r}",
+            where=f"{path}:{line}",
+            expected="fields separated by commas",
+            found=shown(names[0], 120),
+            fix="save the file as CSV with commas (fields that hold a comma stand in quotes)",
+        )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice or "" in names:
         raise RowError(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from builder.sources.base import Record
 from catalog.errors import RowError
+from catalog.faults import plainly
 
 _BATCH = 1000
 
@@ -32,6 +33,6 @@ def read_parquet(path: Path) -> Iterator[Record | RowError]:
             "the Parquet file cannot be read" + (f" after row {line}" if line else ""),
             where=path,
             expected="a whole Parquet file",
-            found=str(error).splitlines()[0][:200],
+            found=plainly(error)[:200],
             fix="write the file again",
         ) from None

@@ -103,7 +103,7 @@ def _row(record: Record, source: Path) -> Row | SetAside:
     where = f"{source}:{record.line}"
     reason = record.columns.get(SET_ASIDE_COLUMN)
     if isinstance(reason, str) and reason.strip():
-        return SetAside(str(record.columns.get("task_id") or ""), where, reason.strip())
+        return SetAside(str(record.columns.get("task_id") or ""), where, reason.strip(), marked=True)
     return row_from_columns({k: v for k, v in record.columns.items() if k != SET_ASIDE_COLUMN}, where)
 
 
@@ -117,7 +117,7 @@ def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callabl
                     severity="warning",
                     where=f"{source}:{record.line}",
                     message=f"nobody knows the column {name!r}; it is kept and has no effect",
-                    fix=f"known are {', '.join(sorted(KNOWN_COLUMNS))}",
+                    fix=f"known are {', '.join(sorted(KNOWN_COLUMNS | {SET_ASIDE_COLUMN}))}",
                 )
             )
 

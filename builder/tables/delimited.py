@@ -98,7 +98,8 @@ def check(file: TableFile) -> list[str]:
     if dialect.encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"its text is in {dialect.encoding}, not UTF-8; the question should say so")
     if dialect.delimiter != "," and not file.inner_name.lower().endswith(".tsv"):
-        notes.append(f"its fields are separated by {dialect.delimiter!r}")
+        notes.append(f"its fields are separated by {dialect.delimiter!r}; the question should say so")
+    notes += _doubts_of_header(file, dialect)
     records = _regular_records(file, dialect)
     if records is None:
         tally = _read_slowly(file, dialect)
@@ -115,6 +116,28 @@ def check(file: TableFile) -> list[str]:
             expected="a header and one record or more",
             found=f"{records} line{'' if records == 1 else 's'} with anything in it",
             fix="name a table with data in it",
+        )
+    return notes
+
+
+def _doubts_of_header(file: TableFile, dialect: Dialect) -> list[str]:
+    """Notes on what pandas makes of the header: a name that stands twice, and columns that it leaves without a name."""
+    with closing(lines_of(file, dialect.encoding)) as lines:
+        records = filter(None, csv.reader(lines, delimiter=dialect.delimiter))
+        header, first = next(records, []), next(records, [])
+    notes = []
+    twice = [name for name, count in Counter(header).items() if count > 1 and name]
+    if twice:
+        notes.append(
+            f"its header has the name {twice[0]!r} more than once; pandas calls the second {twice[0] + '.1'!r}; the "
+            "question should say which is meant, or the header be mended"
+        )
+    extra = len(first) - len(header)
+    if extra > 0:
+        columns = "its first column" if extra == 1 else f"its first {extra} columns"
+        notes.append(
+            f"its header names {len(header)} of {len(first)} columns; pandas takes {columns} as the index and the "
+            "names for the rest; name every column in the header"
         )
     return notes
 
@@ -181,10 +204,10 @@ def _read_slowly(file: TableFile, dialect: Dialect) -> _Tally:
                 found=f"{len(row)} fields",
                 fix="quote the fields that hold a separator, or mend the record",
             )
-        tally.records += bool(row)
-        if row and len(row) < dialect.width:
+        if tally.records and row and len(row) < dialect.width:  # a short header has a note of its own
             tally.short += 1
             tally.first_short = tally.first_short or start
+        tally.records += bool(row)
 
 
 def _broken(file: TableFile, line: int, found: str) -> TableError:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from builder.tables.columns import OBJECT_TEXT_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
 from catalog.errors import TableError
+from catalog.faults import plainly
 
 # As many values as eight GiB hold at two bytes each, the most that other tables may have.
 MOST_VALUES: Final = 4 << 30
@@ -32,7 +33,7 @@ def check(file: TableFile) -> list[str]:
             "the Parquet table cannot be read",
             where=file.path,
             expected="a whole Parquet file",
-            found=str(error).splitlines()[0][:200],
+            found=plainly(error)[:200],
             fix="write or download it again",
         ) from None
     if not rows:

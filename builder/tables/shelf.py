@@ -17,7 +17,7 @@ from typing import Final
 from builder.tables.files import TableFile, refuse_size
 from builder.tables.formats import format_of
 from catalog.digest import sha256_of_file
-from catalog.errors import TableError
+from catalog.errors import MissingTableError, TableError
 from catalog.findings import Finding
 from catalog.rows import Row
 from catalog.tables import Table
@@ -98,7 +98,7 @@ class TableShelf:
                     names.claim(name, entry)
                     found[name] = self._table(name, file)
             except OSError as error:  # a folder that may not be read, a path too long for the file system
-                raise _missing(entry, where, error.strerror or type(error).__name__) from None
+                raise self._missing(entry, where, error.strerror or type(error).__name__) from None
         return tuple(found[name] for name in sorted(found, key=str.encode))
 
     def _locate(self, entry: str, where: str) -> tuple[Path, Path]:
@@ -122,11 +122,21 @@ class TableShelf:
         try:
             root, path = root.resolve(), (root / relative).resolve()
         except RuntimeError:
-            raise _missing(entry, where, "a loop of links") from None
+            raise self._missing(entry, where, "a loop of links") from None
         _stay_inside(path, root, entry, where)
         if not path.exists():
-            raise _missing(entry, where, f"nothing at {root / relative}")
+            raise self._missing(entry, where, f"nothing at {root / relative}")
         return root, path
+
+    def _missing(self, entry: str, where: str, found: str) -> MissingTableError:
+        correct = "correct tables in the row (names are case sensitive)"
+        return MissingTableError(
+            f"the table {entry!r} is missing",
+            where=where,
+            expected="a file or a folder",
+            found=found,
+            fix=correct if entry.startswith(PACKAGE) else f"put it into {self._folder}, or {correct}",
+        )
 
     def _files(self, path: Path, root: Path, entry: str, where: str) -> Iterator[tuple[str, Path]]:
         """Name below ``/app/data`` and place of every file that an entry brings."""
@@ -224,7 +234,7 @@ def _walk(folder: Path, root: Path, entry: str, where: str, skipped: Callable[[P
             try:
                 target = path.resolve(strict=True)
             except (OSError, RuntimeError):
-                raise _missing(entry, where, f"a link to nothing: {path}") from None
+                raise _unusable(path, where, "a link to nothing") from None
             _stay_inside(target, root, entry, where)
             if target.is_dir():
                 # Two names for one folder could also be a circle.
@@ -249,16 +259,6 @@ def _unusable(path: Path, where: str, found: str) -> TableError:
         expected="regular files and folders",
         found=f"{found}: {path}",
         fix="replace it by the file itself, or take it out of the folder",
-    )
-
-
-def _missing(entry: str, where: str, found: str) -> TableError:
-    return TableError(
-        f"the table {entry!r} is missing",
-        where=where,
-        expected="a file or a folder",
-        found=found,
-        fix="put it there, or correct tables in the row (names are case sensitive)",
     )
 
 

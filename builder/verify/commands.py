@@ -56,7 +56,7 @@ def verify_command(
         raise SandboxError(
             report.stopped,
             expected="an engine that lasts as long as the verification",
-            found=f"{report.verified} of {report.tasks} tasks proven; left in the engine: {report.left}",
+            found=f"{report.verified} of {report.tasks} proven; left in the engine: {report.left}",
             fix="start the engine again and repeat the command: what is proven stays proven",
         )
     if report.interrupted:
@@ -74,7 +74,7 @@ def _first_line(report: VerifyReport, catalog: Path) -> str:
     colour = "green" if report.green else "red"
     before = f" ({report.proven_before} by earlier receipts)" if report.proven_before else ""
     if report.can_prove:
-        return f"[{colour}]{report.verified} of {report.tasks} tasks proven[/] in {catalog}{before}"
+        return f"[{colour}]{report.verified} of {show.counted(report.tasks, 'task')} proven[/] in {catalog}{before}"
     ended = f"probes {', '.join(report.only)} only: {report.met} of {report.tasks} ended as they must"
     return f"[{colour}]{ended}[/] in {catalog}{before}; no receipt is green without oracle and nop"
 
@@ -84,16 +84,15 @@ def _what_is_left(report: VerifyReport, catalog: Path) -> list[str]:
     lines = []
     if report.filed_only:
         lines.append(
-            f"{report.filed_only} of them have no program: their oracle files the gold, which proves the task but not "
-            "the gold"
+            f"{show.counted(report.filed_only, 'of them has', 'of them have')} no program: the oracle files the gold, "
+            "which proves the task but not the gold"
         )
     if report.in_catalog > report.tasks and report.unproven:
-        lines.append(f"{report.unproven} of {report.in_catalog} tasks are unproven; the rest: {_verify(catalog)}")
+        unproven = f"{report.unproven} of {show.counted(report.in_catalog, 'task')}"
+        lines.append(f"{unproven} {'is' if report.unproven == 1 else 'are'} unproven; the rest: {_verify(catalog)}")
     if report.images_kept:
-        lines.append(
-            f"{report.images_kept} images named {IMAGES} stay, so that the next run is faster; --prune-images removes "
-            "those a run uses"
-        )
+        images = show.counted(report.images_kept, f"image named {IMAGES} stays", f"images named {IMAGES} stay")
+        lines.append(f"{images}, so that the next run is faster; --prune-images removes those a run uses")
     return lines
 
 
@@ -105,14 +104,17 @@ def _print(report: VerifyReport, catalog: Path) -> None:
     say = show.console.print
     say(_first_line(report, catalog))
     for name, (run, failed) in report.by_probe().items():
-        say(f"  {name:<16} {run:>5} trials" + (f"  [red]{failed} failed[/]" if failed else ""))
+        say(
+            f"  {name:<16} {run:>5} {'trial' if run == 1 else 'trials'}"
+            + (f"  [red]{failed} failed[/]" if failed else "")
+        )
     if times := report.seconds_per_trial():
         pace = 60 * len(report.trials) / report.seconds if report.seconds else 0
         say(f"  seconds a trial: median {times[0]:.1f}, longest {times[1]:.1f}; {pace:.0f} trials a minute")
     if room := report.headroom():
         say(
             f"  memory limit over peak: median {room.median:g}, worst {room.worst:g} ({room.worst_task}), "
-            f"over {room.tasks} tasks; 1.25 is the least"
+            f"over {show.counted(room.tasks, 'task')}; 1.25 is the least"
         )
     for task, kills in report.oom.most_common(_SHOWN):
         say(f"  {task}: {kills} killed for want of memory", markup=False)

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from builder.show import counted
 from builder.verify.faults import FAULTS, run_fault
 from builder.verify.identity import NOT_THE_SAME, Identity
 from builder.verify.judge import judge, judge_fault
@@ -78,7 +79,8 @@ class Verification:
         self.report.without_program = {one.entry.digest for one in same if not one.entry.program}
         faults = faults and bool(same)
         self._total = sum(len(owed) for _, _, owed in queue) + (len(FAULTS) if faults else 0)
-        self._say(f"{len(queue)} of {self.report.in_catalog} tasks, {self._total} trials")
+        tasks = counted(self.report.in_catalog, "task")
+        self._say(f"{len(queue)} of {tasks}, {counted(self._total, 'trial')}")
         self._progress(0, self._total)
         todo = iter(queue)
         async with asyncio.TaskGroup() as group:

@@ -20,7 +20,9 @@ def verdicts(*rows: Row) -> list[str | None]:
     dedupe = Deduplicator()
     for one in rows:
         dedupe.add(one)
-    return [dedupe.verdict(one) for one in rows]
+    found = [dedupe.verdict(one) for one in rows]
+    assert all(verdict is None or verdict.fix for verdict in found)
+    return [None if verdict is None else verdict.reason for verdict in found]
 
 
 def test_different_questions_all_stay() -> None:

@@ -73,11 +73,11 @@ def test_the_body_copies_only_what_it_says_it_needs() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"kind": "public"}, "Field required"),
+        ({"kind": "public"}, "root: expected a value"),
         ({"kind": "public", "root": "python:3.13-slim"}, "pinned by sha256"),
         ({"kind": "public", "root": "python:3.13-slim@sha256:12"}, "pinned by sha256"),
         ({"kind": "public", "root": ROOT, "base": ROOT}, "root alone"),
-        ({"kind": "public", "root": ROOT, "bsae": ROOT}, "Extra inputs"),
+        ({"kind": "public", "root": ROOT, "bsae": ROOT}, "bsae: expected no such key"),
         ({"kind": "local", **LOCAL}, "not what its name says"),
         ({"kind": "public", "root": f"python:3.12-slim@{DIGEST}"}, "another root"),
     ],

@@ -238,6 +238,47 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+class TestHeaders:
+    @pytest.mark.parametrize("text", ["a,b\n1,2,3\n4\n", "a,b\n1,2,3\n4,5,6\n", "a;b\n1;2;3;4\n5;6;7;8\n"])
+    def test_a_header_that_pandas_takes_for_an_index_is_told(self, folder: Path, text: str) -> None:
+        (folder / "t.csv").write_text(text)
+        findings: list[Finding] = []
+        tables_of(folder, "t.csv", note=findings.append)
+        told = [finding.message for finding in findings]
+        frame = pd.read_csv(folder / "t.csv", sep=text[1])
+        extra = len(text.splitlines()[1].split(text[1])) - 2
+        assert frame.index.nlevels == extra and list(frame.columns) == ["a", "b"]
+        (index,) = [one for one in told if "index" in one]
+        assert ("its first column as" in index) is (extra == 1) and "name every column" in index
+        short = [one for one in told if "fewer" in one]
+        assert [one.split()[0] for one in short] == (["1"] if "\n4\n" in text else [])
+
+    @pytest.mark.parametrize("text", ["a,a\n1,2\n", "b,a,a,a\n1,2,3,4\n", "a,b,a\n1,2\n3,4,5\n6,7,8\n"])
+    def test_a_column_name_used_twice_is_told_as_pandas_calls_it(self, folder: Path, text: str) -> None:
+        (folder / "t.csv").write_text(text)
+        findings: list[Finding] = []
+        tables_of(folder, "t.csv", note=findings.append)
+        assert "a.1" in pd.read_csv(folder / "t.csv").columns
+        (told,) = [finding.message for finding in findings if "more than once" in finding.message]
+        assert "'a'" in told and "'a.1'" in told and "the question should say" in told
+
+    @pytest.mark.parametrize("text", ["a,b\n1,2\n", ",b\n1,2\n", ",\n1,2\n", "a,b,\n1,2,\n"])
+    def test_a_usual_header_is_told_nothing_of(self, folder: Path, text: str) -> None:
+        (folder / "t.csv").write_text(text)
+        findings: list[Finding] = []
+        tables_of(folder, "t.csv", note=findings.append)
+        assert findings == []
+
+    @pytest.mark.parametrize("mark", [";", "|"])
+    def test_another_separator_is_told_with_what_to_do(self, folder: Path, mark: str) -> None:
+        (folder / "t.csv").write_text(f"a{mark}b\n1{mark}2\n")
+        findings: list[Finding] = []
+        tables_of(folder, "t.csv", note=findings.append)
+        assert [finding.message for finding in findings] == [
+            f"its fields are separated by {mark!r}; the question should say so"
+        ]
+
+
 class TestContents:
     @pytest.mark.parametrize("name", WRITERS)
     def test_every_kind_that_pandas_reads_is_read(self, folder: Path, name: str) -> None:

@@ -39,7 +39,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path, te
     with pytest.raises(SpecError, match="unknown key") as error:
         spec(tmp_path, text)
     assert near in (error.value.fix or "")
-    assert error.value.where and error.value.where.endswith("sales.toml")
+    assert error.value.where == f"{tmp_path / 'sales.toml'}:{len(text.splitlines())}"
 
 
 @pytest.mark.parametrize("text", [HEAD + "zzzqqq = 1\n", HEAD + 'folder = "/elsewhere"\n'])
@@ -99,7 +99,54 @@ def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, text: str, key: st
     with pytest.raises(SpecError) as error:
         spec(tmp_path, text)
     assert error.value.message.startswith(f"{key} ")
-    assert error.value.expected
+    assert error.value.expected and not error.value.expected.startswith(("Input", "String", "Value"))
+    assert error.value.fix
+    part = key.rpartition(".")[2]
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith((f"{part} =", f"[{part}]"))]
+    assert error.value.where == ":".join([str(tmp_path / "sales.toml"), *map(str, lines)])
+
+
+@pytest.mark.parametrize("key", ["org", "name", "source"])
+def test_a_misspelt_key_that_must_be_there_is_told_once_with_what_was_meant(tmp_path: Path, key: str) -> None:
+    with pytest.raises(SpecError, match="unknown key") as error:
+        spec(tmp_path, HEAD.replace(f"{key} =", f"{key[:1]}{key[2:]} ="))
+    assert repr(key) in (error.value.fix or "")
+    assert "is missing" not in str(error.value)
+
+
+def test_everything_wrong_is_told_at_once_by_line(tmp_path: Path) -> None:
+    text = """org = "Acme"
+name = "sales"
+
+splitz = ["train"]
+sizing.floor_mb = 1
+[ network ]  # who may call
+mode = "sometimes"
+[agent]
+"user" = "root"
+"""
+    with pytest.raises(SpecError) as error:
+        spec(tmp_path, text)
+    told = str(error.value)
+    place = tmp_path / "sales.toml"
+    order = [
+        f"{place}: source is missing",
+        f"{place}:1: org ",
+        f"{place}:4: unknown key 'splitz'",
+        f"{place}:5: sizing.floor_mb ",
+        f"{place}:7: network.mode ",
+        f"{place}:9: agent.user ",
+        "6 keys",
+    ]
+    assert [told.index(one) for one in order] == sorted(told.index(one) for one in order)
+    assert "did you mean 'splits'?" in told and "'public', 'no-network' or 'allowlist'" in told
+    assert len(error.value.as_dict()["errors"]) == 6  # type: ignore[arg-type]
+
+
+def test_a_key_inside_a_text_of_many_lines_sends_nobody_to_the_wrong_line(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as error:
+        spec(tmp_path, 'description = """\nname = 1\n"""\n' + HEAD.replace('"sales"', '"Sales"'))
+    assert error.value.where == f"{tmp_path / 'sales.toml'}:5"
 
 
 def test_hosts_of_every_kind_are_taken(tmp_path: Path) -> None:
@@ -116,6 +163,7 @@ def test_what_is_no_toml_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="not valid TOML") as error:
         spec(tmp_path, HEAD + "name = \n")
     assert "line 4" in (error.value.found or "")
+    assert error.value.where == f"{tmp_path / 'sales.toml'}:4"
 
 
 def test_a_missing_spec_and_one_in_another_encoding_are_told(tmp_path: Path) -> None:

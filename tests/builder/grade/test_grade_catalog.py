@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -14,6 +15,7 @@ import pytest
 
 from builder.build import build
 from builder.grade import grade_catalog, regrade
+from builder.grade.one import grade_answer, read_answer
 from builder.lock import ImageLock
 from catalog import paths
 from catalog.errors import CatalogError
@@ -28,6 +30,12 @@ ROWS: list[dict[str, object]] = [
         "question": "What is the mean body mass in g, as a whole number?",
         "answer": "4375",
         "answer_type": "number",
+    },
+    {"task_id": "umlaut", "question": "Which place is named?", "answer": "Köln", "answer_type": "text"},
+    {
+        "task_id": "two",
+        "question": "Which species is lightest, and how heavy is it?",
+        "answer": {"species": "Adelie", "mass": {"gold": 3750, "answer_type": "integer"}},
     },
 ]
 
@@ -67,6 +75,7 @@ def harborwright(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def stored(file: Path, *rows: dict[str, object]) -> Path:
+    file.parent.mkdir(exist_ok=True)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
 
@@ -84,7 +93,7 @@ def trial(folder: Path, task: str, answer: bytes | None, reward: float | None, *
 def test_every_case_of_a_catalog_is_run(catalog: Path) -> None:
     report = grade_catalog(catalog, jobs=1)
     said = [json.loads((catalog / entry.path / paths.CASES).read_text()) for entry in read_index(catalog)]
-    assert report.tasks == 3 and report.failed == ()
+    assert report.tasks == len(ROWS) and report.failed == ()
     assert report.cases == sum(len(cases["accept"]) + len(cases["reject"]) for cases in said) > 60
 
 
@@ -112,7 +121,7 @@ def test_a_case_that_does_not_hold_names_its_task(catalog: Path, side: str) -> N
 def test_a_damaged_task_fails_and_hides_no_other(catalog: Path, damage: Any, said: str) -> None:
     damage(place(catalog, "count"))
     report = grade_catalog(catalog, jobs=1)
-    assert report.tasks == 3
+    assert report.tasks == len(ROWS)
     assert [task.name for task in report.failed] == ["count"] and said in report.failed[0].problems[0]
 
 
@@ -129,7 +138,7 @@ def test_the_shipped_grader_decides_and_not_the_installed_one(catalog: Path) -> 
 
 def test_the_command_prints_and_says_by_its_exit_status(catalog: Path, tmp_path: Path) -> None:
     clean = harborwright("grade", catalog, "--jobs", "1")
-    assert clean.returncode == 0 and "3 tasks" in clean.stdout
+    assert clean.returncode == 0 and f"{len(ROWS)} tasks" in clean.stdout
     change(place(catalog, "count") / paths.EXPECTED, gold="2")
     failed = harborwright("grade", catalog, "--jobs", "1", "--json")
     assert failed.returncode == 1
@@ -145,7 +154,7 @@ def test_pytest_runs_a_catalog_one_id_a_task(catalog: Path) -> None:
         [*program, "--catalog", str(catalog)], capture_output=True, text=True, check=False, cwd=catalog.parent
     )
     assert done.returncode == 1
-    assert "2 passed" in done.stdout and "1 failed" in done.stdout
+    assert f"{len(ROWS) - 1} passed" in done.stdout and "1 failed" in done.stdout
     for entry in read_index(catalog):
         assert f"::{entry.path} {'FAILED' if entry.name == 'count' else 'PASSED'}" in done.stdout
     assert "should be" in done.stdout and "Traceback" not in done.stdout
@@ -200,6 +209,169 @@ def test_a_damaged_line_is_named(catalog: Path, tmp_path: Path, line: str) -> No
     with pytest.raises(CatalogError) as caught:
         regrade([file], catalog)
     assert caught.value.where == f"{file}:2"
+
+
+def test_what_merely_lies_in_a_folder_of_jobs_is_left_alone(catalog: Path, tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs"
+    trial(jobs / "job" / "a", "lab/heaviest", b"Gentoo\n", 1.0)
+    (jobs / "job" / "result.json").write_text(json.dumps({"n_total_trials": 1}))
+    (jobs / "mine").mkdir()
+    for name, text in {
+        "rows.jsonl": "".join(json.dumps({"tables": ["penguins.csv"], **row}) + "\n" for row in ROWS),
+        "set_aside.jsonl": '{"task_id": "x", "where": "rows.jsonl:1", "reason": "?"}\n',
+        "empty.jsonl": "",
+        "log.jsonl": "no json\n",
+        "list.jsonl": "[1]\n",
+        "deep.jsonl": "[" * 100_000,
+    }.items():
+        (jobs / "mine" / name).write_text(text)
+        with pytest.raises(CatalogError) if text else contextlib.nullcontext() as caught:
+            regrade([jobs / "mine" / name], catalog)  # named itself, it must be what it is taken for
+        if caught is not None:
+            assert caught.value.where == f"{jobs / 'mine' / name}:1" and "folder of a Harbor job" in caught.value.fix
+    (jobs / "job" / "a" / "agent").mkdir()
+    shutil.copy(
+        stored(tmp_path / "s.jsonl", {"task": "count", "answer": "1", "reward": 0}), jobs / "job" / "a" / "agent"
+    )
+    report = regrade([jobs], catalog)
+    assert (report.answers, report.unchanged) == (1, 1)
+
+
+def test_answers_stored_in_a_folder_are_found_and_their_damage_is_told(catalog: Path, tmp_path: Path) -> None:
+    file = stored(tmp_path / "past" / "answers.jsonl", {"task": "count", "answer": "1", "reward": 1})
+    assert regrade([tmp_path / "past"], catalog).answers == 1
+    file.write_text(file.read_text() + "{}\n")
+    with pytest.raises(CatalogError, match="no stored answer") as caught:
+        regrade([tmp_path / "past"], catalog)
+    assert caught.value.where == f"{file}:2"
+
+
+def test_a_folder_without_an_answer_is_refused(catalog: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROWS[0]))
+    with pytest.raises(CatalogError, match="no stored answers here"):
+        regrade([tmp_path], catalog)
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "reward", "method"),
+    [
+        ("count", "1", 1.0, "integer"),
+        ("lab/count", "2", 0.0, "integer"),
+        ("train/umlaut", "Köln", 1.0, "text"),
+        ("Umlaut", "Koeln", 0.0, "text"),
+        ("two", "species: Adelie\nmass: 4", 0.0, "fields"),
+        ("count", "", 0.0, "integer"),
+        ("count", "\udcff", 0.0, "integer"),
+    ],
+)
+def test_one_answer_is_graded_as_its_verifier_would(
+    catalog: Path, task: str, answer: str, reward: float, method: str
+) -> None:
+    graded = grade_answer(catalog, task, read_answer(answer, None))
+    assert (graded.reward, graded.method, graded.answer_type) == (reward, method, method)
+    assert graded.reason.endswith(".")
+    assert graded.share == (0.5 if method == "fields" else None)
+
+
+def test_one_answer_is_graded_by_the_grader_and_the_gold_that_ship(catalog: Path) -> None:
+    task = place(catalog, "count")
+    change(task / paths.EXPECTED, gold="7")
+    assert grade_answer(catalog, "count", b"7").reward == 1
+    source = (task / paths.GRADER).read_bytes() + b"\ndef grade(gold, answer, **_): return Grade(0.0, 'mine', 'No.')\n"
+    (task / paths.GRADER).unlink()
+    (task / paths.GRADER).write_bytes(source)
+    with pytest.raises(CatalogError, match="another grader"):
+        grade_answer(catalog, "count", b"7")
+    change(task / paths.EXPECTED, grader_sha256=hashlib.sha256(source).hexdigest())
+    assert grade_answer(catalog, "count", b"7").method == "mine"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda task: (task / paths.EXPECTED).unlink(),
+        lambda task: (task / paths.GRADER).unlink(),
+        lambda task: change(task / paths.EXPECTED, gold=""),
+        lambda task: change(task / paths.EXPECTED, answer_type="poem"),
+        lambda task: (task / paths.EXPECTED).write_text("[]"),
+    ],
+)
+def test_a_task_that_cannot_grade_says_so(catalog: Path, damage: Any) -> None:
+    task = place(catalog, "count")
+    text = (task / paths.EXPECTED).read_text()
+    (task / paths.EXPECTED).unlink()
+    (task / paths.EXPECTED).write_text(text)
+    damage(task)
+    with pytest.raises(CatalogError, match="cannot grade") as caught:
+        grade_answer(catalog, "count", b"1")
+    assert caught.value.found and "Errno" not in caught.value.found
+
+
+def test_an_unknown_task_names_the_nearest(catalog: Path) -> None:
+    with pytest.raises(CatalogError, match="no such task") as caught:
+        grade_answer(catalog, "lab/cuont", b"1")
+    assert "count" in (caught.value.fix or "")
+
+
+def test_the_command_grades_one_answer(catalog: Path, tmp_path: Path) -> None:
+    right = harborwright("grade", catalog, "--task", "umlaut", "--answer", "Köln")
+    assert right.returncode == 0, right.stderr
+    assert "reward 1" in right.stdout and "type of the gold: text" in right.stdout and "Köln" not in right.stdout
+    (tmp_path / "answer.txt").write_text("Bonn\x1b[31m\u009b31m")
+    wrong = harborwright("grade", catalog, "--task", "umlaut", "--answer-file", tmp_path / "answer.txt", "--show-gold")
+    assert wrong.returncode == 1
+    assert "reward 0" in wrong.stdout and "gold: Köln" in wrong.stdout
+    assert "\x1b" not in wrong.stdout and "\x9b" not in wrong.stdout
+    told = harborwright("grade", catalog, "--task", "umlaut", "--answer", "Köln", "--json", "--show-gold").stdout
+    assert json.loads(told)["gold"] == "Köln" and '"gold": "Köln"' in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--task", "count"),
+        ("--answer", "1"),
+        ("--task", "gone", "--answer", "1"),
+        ("--task", "count", "--answer-file", "/no/such/file"),
+    ],
+)
+def test_bad_input_to_grade_ends_with_2(catalog: Path, arguments: tuple[str, ...]) -> None:
+    done = harborwright("grade", catalog, *arguments)
+    assert done.returncode == 2 and "next:" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_answer_is_read_from_standard_input(catalog: Path) -> None:
+    program = [str(Path(sys.executable).with_name("harborwright")), "grade", str(catalog)]
+    done = subprocess.run(
+        [*program, "--task", "heaviest", "--answer-file", "-", "--json"],
+        input="Gentoo\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and json.loads(done.stdout)["reward"] == 1
+    assert "gold" not in json.loads(done.stdout)
+
+
+def test_a_terminal_that_lacks_a_letter_ends_no_command(catalog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    one = ("grade", catalog, "--task", "umlaut", "--answer", "Bonn", "--show-gold")
+    assert "gold: K\\xf6ln" in harborwright(*one).stdout
+    assert json.loads(harborwright(*one, "--json").stdout)["gold"] == "Köln"
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_letters_are_printed_as_letters_and_nothing_that_a_terminal_acts_on(
+    catalog: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    answer = "Köln €\x1b[31m\u009b31m\u202e"
+    file = stored(tmp_path / "a.jsonl", {"task": "umlaut", "answer": answer, "reward": 1.0})
+    done = harborwright("regrade", file, "--catalog", catalog, *options)
+    assert done.returncode == 1
+    assert "Köln €" in done.stdout
+    assert not {"\x1b", "\u009b", "\u202e"} & set(done.stdout)
+    if options:
+        assert json.loads(done.stdout)["changes"][0]["answer"] == answer
 
 
 def test_regrade_says_by_its_exit_status(catalog: Path, tmp_path: Path) -> None:

@@ -278,6 +278,66 @@ class TestLayout:
         assert (folder / "one.jsonl").read_bytes() == (folder / "two.jsonl").read_bytes()
 
 
+class TestWhatLiesThereAlready:
+    FOREIGN = (
+        "my own notes\n",
+        "\n",
+        '{"task_id": "mine", "question": "?", "answer": "1", "tables": ["t.csv"]}\n',
+        "[1, 2]\n",
+        "[" * 100_000,
+    )
+
+    @pytest.mark.parametrize("foreign", FOREIGN)
+    @pytest.mark.parametrize("after_an_import", [False, True])
+    def test_what_no_import_wrote_is_never_replaced(self, make: Make, foreign: str, after_an_import: bool) -> None:
+        folder = make([question()], {1: [["mean_fare", "24.92"]]})
+        out = folder / "rows.jsonl"
+        if after_an_import:
+            import_dabench(folder, out)
+        text = (out.read_text() if after_an_import else "") + foreign
+        out.write_text(text)
+        with pytest.raises(RowError, match="would replace it") as error:
+            import_dabench(folder, out)
+        assert error.value.where == f"{out}:{2 if after_an_import else 1}"
+        assert "--out" in (error.value.fix or "")
+        assert out.read_text() == text
+
+    def test_an_import_with_a_column_of_somebodys_own_is_theirs(self, make: Make) -> None:
+        folder = make([question()], {1: [["mean_fare", "24.92"]]})
+        out = folder / "rows.jsonl"
+        import_dabench(folder, out)
+        out.write_text(json.dumps({**json.loads(out.read_text()), "note": "checked by me"}) + "\n")
+        with pytest.raises(RowError, match="would replace it"):
+            import_dabench(folder, out)
+
+    def test_a_link_or_a_folder_is_never_replaced(self, make: Make) -> None:
+        folder = make([question()], {1: [["mean_fare", "24.92"]]})
+        (folder / "linked.jsonl").symlink_to(folder / "elsewhere.jsonl")
+        (folder / "folder.jsonl").mkdir()
+        for name in ("linked.jsonl", "folder.jsonl"):
+            with pytest.raises(RowError, match="would replace it"):
+                import_dabench(folder, folder / name)
+        assert (folder / "linked.jsonl").is_symlink()
+
+    @pytest.mark.parametrize("labels", [{1: [["mean_fare", "24.92"]]}, {}])
+    def test_an_earlier_import_of_whatever_rows_is_replaced(self, make: Make, labels: dict[int, Any]) -> None:
+        folder = make([question(1), question(2)], labels)
+        out = folder / "rows.jsonl"
+        out.touch()
+        for _ in range(2):
+            import_dabench(folder, out)
+        before = out.read_bytes()
+        (folder / "da-dev-labels.jsonl").write_text(json.dumps({"id": 2, "common_answers": [["mean_fare", "1"]]}))
+        import_dabench(folder, out)
+        assert out.read_bytes() != before
+        assert sorted(path.name for path in folder.iterdir()) == [
+            "da-dev-labels.jsonl",
+            "da-dev-questions.jsonl",
+            "da-dev-tables",
+            "rows.jsonl",
+        ]
+
+
 class TestCommand:
     @pytest.fixture
     def app(self) -> typer.Typer:
@@ -285,17 +345,19 @@ class TestCommand:
         register(app)
         return app
 
-    def test_it_reports_in_text_and_exits_1_where_rows_were_set_aside(self, app: typer.Typer, make: Make) -> None:
+    def test_it_reports_in_text_what_was_set_aside_and_exits_0_as_the_import_worked(
+        self, app: typer.Typer, make: Make
+    ) -> None:
         folder = make([question(1), question(2)], {1: [["mean_fare", "24.92"]]})
         out = folder / "rows.jsonl"
         result = CliRunner().invoke(app, ["import", "dabench", str(folder), "--out", str(out)])
-        assert result.exit_code == 1
-        assert "2 questions read, 1 rows can become tasks" in result.output
+        assert result.exit_code == 0
+        assert "2 questions read, 1 row can become a task" in result.output
+        assert "1 set aside, kept in " in result.output
         assert "dabench-2: the question has no label" in result.output
-        *_, command, last = result.output.splitlines()
-        assert command.startswith(f"next: harborwright build {out} --tables {folder} --name ")
-        assert " --out " in command
-        assert last.startswith("exit 1: the import worked; rows set aside: 1,")
+        last = result.output.splitlines()[-1]
+        assert last.startswith(f"next: harborwright build {out} --tables {folder} --name ")
+        assert " --out " in last
 
     def test_it_reports_as_json_and_exits_0_where_all_is_well(self, app: typer.Typer, make: Make) -> None:
         folder = make([question()], {1: [["mean_fare", "24.92"]]})

@@ -12,6 +12,8 @@ import pytest
 
 from builder.sources import SetAside, read_rows
 from catalog.errors import RowError
+from catalog.findings import Finding
+from catalog.rows import KNOWN_COLUMNS
 
 GOOD = '{"task_id": "a", "question": "q?", "answer": "1"}\n'
 HEAD = "task_id,question,answer\n"
@@ -155,3 +157,46 @@ def test_an_id_is_shown_on_one_line(tmp_path: Path) -> None:
     assert (row.task_id, row.reason) == ("a\\n\\x1b[31mb", "wrong\\nlabel")
     del columns["set_aside"]
     assert "\x1b" not in str(error_of(path, (json.dumps({**columns, "rtol": -1}) + "\n").encode()))
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_rows_with_another_separator_are_told_so(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(mark.join(["task_id", "question", "answer", "tables"]) + "\na;b,c\n")
+    with pytest.raises(RowError, match="separated by") as error:
+        list(read_rows(path))
+    assert repr(mark) in error.value.message and error.value.where == f"{path}:1"
+    assert "commas" in (error.value.fix or "")
+
+
+def test_the_known_columns_that_are_listed_are_all_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"task_id": "a", "question": "q?", "answer": "1", "topic": "x"}))
+    findings: list[Finding] = []
+    list(read_rows(path, findings.append))
+    assert set(findings[0].fix.removeprefix("known are ").split(", ")) == KNOWN_COLUMNS | {"set_aside"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("difficulty_level", 9, "3 or less"),
+        ("decimals", "many", "a whole number"),
+        ("atol", -1, "0 or more"),
+        ("answer_type", "poem", "one of 'number'"),
+        ("split", 3, "a text"),
+        ("near_misses", [[1]], None),
+    ],
+)
+def test_what_a_column_should_hold_is_said_plainly(
+    tmp_path: Path, column: str, value: object, expected: str | None
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"task_id": "a", "question": "q?", "answer": "1", column: value}))
+    if expected is None:
+        assert list(read_rows(path))
+        return
+    with pytest.raises(RowError) as error:
+        list(read_rows(path))
+    assert expected in (error.value.expected or "")
+    assert "Input should" not in str(error.value)

@@ -101,7 +101,7 @@ def test_a_row_with_a_reason_is_set_aside(tmp_path: Path, suffix: str) -> None:
     rows, findings = read(tmp_path, suffix, [record(1, set_aside=""), record(2, set_aside="the label is wrong")])
     assert isinstance(rows[0], Row)
     assert rows[1] == SetAside(
-        "task-2", f"{tmp_path}/rows{suffix}:{FIRST_LINE.get(suffix, 1) + 1}", "the label is wrong"
+        "task-2", f"{tmp_path}/rows{suffix}:{FIRST_LINE.get(suffix, 1) + 1}", "the label is wrong", marked=True
     )
     assert findings == []
 
