@@ -149,14 +149,14 @@ def _bucket(row: Row, tables: Sequence[Table], spec: Spec) -> dict[str, Any] | N
     return {"id": match["id"], "prefix": (row.bucket_prefix or "").strip("/"), "files": list(row.files)}
 
 
-def _json(path: str, value: dict[str, Any]) -> TaskFile:
+def _json(path: str, value: dict[str, Any], *, alike: bool = False) -> TaskFile:
     """A JSON file for people too: a line for each value, and for each item of a list."""
     members = []
     for name, held in value.items():
         listed = isinstance(held, list) and held
         text = "[\n  " + ",\n  ".join(map(_encode, held)) + "\n ]" if listed else _encode(held)
         members.append(f"{_encode(name)}: {text}")
-    return file_of(path, ("{\n " + ",\n ".join(members) + "\n}\n").encode())
+    return file_of(path, ("{\n " + ",\n ".join(members) + "\n}\n").encode(), alike=alike)
 
 
 def _environment(
@@ -180,10 +180,10 @@ def _environment(
     }
     return [
         environment_dockerfile(shared, base, spec, size, bucket=bucket is not None),
-        _json(paths.MANIFEST, manifest),
+        _json(paths.MANIFEST, manifest, alike=True),
         size_file(size),
         *shared.pick(environment_places(base, bucket=bucket is not None)),
-        *(TaskFile(f"{paths.DATA}/{table.name}", None, table.source, table.sha256) for table in ordered),
+        *(TaskFile(f"{paths.DATA}/{table.name}", None, table.source, table.sha256, alike=True) for table in ordered),
     ]
 
 
@@ -258,15 +258,15 @@ def _check_program(row: Row, program: str) -> None:
 
 
 def _solution(row: Row, spec: Spec, shared: SharedFiles) -> list[TaskFile]:
-    values = {"answer_path": spec.agent.answer_path, "workdir": paths.WORKDIR}
     if row.solution is None:
-        script = shared.solve_filed.render(values)
+        template = shared.solve_filed
         beside = file_of(paths.SOLUTION_ANSWER, filed_answer(row).encode())
     else:
         _check_program(row, row.solution)
-        script = shared.solve_program.render(values)
+        template = shared.solve_program
         beside = file_of(paths.SOLUTION_PY, (row.solution.rstrip("\n") + "\n").encode())
-    return [file_of(paths.SOLVE_SH, script.encode(), executable=True), beside]
+    values = {"answer_path": spec.agent.answer_path, "workdir": paths.WORKDIR}
+    return [shared.render(paths.SOLVE_SH, template, executable=True, **values), beside]
 
 
 def _entry(

@@ -14,18 +14,19 @@ class TaskFile:
 
     Attributes:
         path: relative to the task directory.
-        content: the bytes; None where the file is shared.
-        shared: for a file that many tasks have alike (a table, the grader): its bytes on disk, stored once in the
-            catalog under ``sha256`` and hard-linked.
+        content: the bytes; None where they lie at ``source``.
+        source: the bytes of a table, the grader or another file that is copied.
         sha256: of the bytes, in hex.
         executable: mode 0755 instead of 0644.
+        alike: many tasks have the same bytes: stored once in the catalog under ``sha256``, and hard-linked.
     """
 
     path: str
     content: bytes | None
-    shared: Path | None
+    source: Path | None
     sha256: str
     executable: bool = False
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)

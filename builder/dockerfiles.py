@@ -45,7 +45,9 @@ def foundation(images: ImageLock | None, spec: Spec) -> Foundation:
 
 def environment_dockerfile(shared: SharedFiles, base: Foundation, spec: Spec, size: Size, *, bucket: bool) -> TaskFile:
     """The agent's Dockerfile; no table's name stands in it, so none can become a command."""
-    text = shared.dockerfile.render(
+    return shared.render(
+        paths.ENV_DOCKERFILE,
+        shared.dockerfile,
         image=base.agent,
         body=shared.base_body if base.installs else "",
         user=spec.agent.user,
@@ -58,18 +60,17 @@ def environment_dockerfile(shared: SharedFiles, base: Foundation, spec: Spec, si
         bucket=bucket,
         size=size,
     )
-    return file_of(paths.ENV_DOCKERFILE, text.encode())
 
 
 def tests_dockerfile(shared: SharedFiles, base: Foundation) -> TaskFile:
     """The verifier's Dockerfile."""
-    return file_of(paths.TESTS_DOCKERFILE, shared.tests_dockerfile.render(image=base.verifier).encode())
+    return shared.render(paths.TESTS_DOCKERFILE, shared.tests_dockerfile, image=base.verifier)
 
 
 def size_file(size: Size) -> TaskFile:
     """``environment/size.env``."""
     lines = f"MEMORY_MB={size.memory_mb}\nCPUS={size.cpus}\nSTORAGE_MB={size.storage_mb}\n"
-    return file_of(paths.SIZE, lines.encode())
+    return file_of(paths.SIZE, lines.encode(), alike=True)
 
 
 def environment_places(base: Foundation, *, bucket: bool) -> Sequence[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -27,11 +27,12 @@ _STATIC = {
     paths.TEST_SH: f"{paths.TASK_TEMPLATES}/{paths.TEST_SH}",
 }
 _EXECUTABLE = frozenset({paths.TEST_SH})
+_MOST_RENDERED = 1000  # as many as there are sizes, as a rule a handful
 
 
-def file_of(path: str, content: bytes, *, executable: bool = False) -> TaskFile:
-    """A file that this task alone has."""
-    return TaskFile(path, content, None, hashlib.sha256(content).hexdigest(), executable)
+def file_of(path: str, content: bytes, *, executable: bool = False, alike: bool = False) -> TaskFile:
+    """A file of these bytes, which this task alone has, or many tasks ``alike``."""
+    return TaskFile(path, content, None, hashlib.sha256(content).hexdigest(), executable, alike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class SharedFiles:
     tests_dockerfile: jinja2.Template
     solve_program: jinja2.Template
     solve_filed: jinja2.Template
+    _rendered: dict[tuple[object, ...], TaskFile] = field(default_factory=dict)
 
     @classmethod
     def load(cls, templates: Path = paths.TEMPLATES, grader: Path = paths.GRADER_SOURCE) -> Self:
@@ -80,6 +82,16 @@ class SharedFiles:
             solve_filed=environment.get_template("solution/solve_filed.sh.j2"),
         )
 
+    def render(self, path: str, template: jinja2.Template, *, executable: bool = False, **values: object) -> TaskFile:
+        """A rendered file that tasks have alike; rendered once for each set of (hashable) values."""
+        key = (path, template.name, *values.items())
+        if key not in self._rendered:
+            if len(self._rendered) >= _MOST_RENDERED:
+                self._rendered.clear()
+            content = template.render(values).encode()
+            self._rendered[key] = file_of(path, content, executable=executable, alike=True)
+        return self._rendered[key]
+
     def pick(self, places: Iterable[str]) -> list[TaskFile]:
         """The shared files of these places."""
         return [self.static[place] for place in places]
@@ -87,4 +99,4 @@ class SharedFiles:
 
 def _static(place: str, source: Path) -> TaskFile:
     content = source.read_bytes()
-    return TaskFile(place, None, source, hashlib.sha256(content).hexdigest(), place in _EXECUTABLE)
+    return TaskFile(place, None, source, hashlib.sha256(content).hexdigest(), place in _EXECUTABLE, alike=True)

@@ -81,17 +81,21 @@ class Blobs:
             os.link(blob, target)
 
     def _store(self, file: TaskFile, blob: str) -> None:
-        """Copy the bytes beside, look at their hash, and rename: a table that changed under the build is noticed."""
-        assert file.shared is not None
+        """Write the bytes beside, and rename; a copied table's hash is looked at, so that a change is noticed."""
         beside = Path(f"{blob}.{os.getpid()}.part")
-        shutil.copyfile(file.shared, beside)
+        if file.content is not None:
+            _write_file(str(beside), file.content, file.sha256, executable=file.executable)
+            beside.replace(blob)
+            return
+        assert file.source is not None
+        shutil.copyfile(file.source, beside)
         with beside.open("rb") as copy:
             found = hashlib.file_digest(copy, "sha256").hexdigest()
         if found != file.sha256:
             beside.unlink()
             raise ChangedFileError(
                 "a file changed while the catalog was being built, or behind its size and time",
-                where=file.shared,
+                where=file.source,
                 expected=f"sha256 {file.sha256}",
                 found=f"sha256 {found}",
                 fix="build again once nothing writes to it: it will be read anew",
@@ -100,6 +104,14 @@ class Blobs:
         moment = moment_of(file.sha256)
         os.utime(beside, ns=(moment, moment))
         beside.replace(blob)
+
+
+def _make_folders(top: str, path: str, made: set[str]) -> None:
+    above = path.rpartition("/")[0]
+    if above not in made:
+        _make_folders(top, above, made)
+    os.mkdir(f"{top}/{path}")  # noqa: PTH102
+    made.add(path)
 
 
 def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
@@ -112,11 +124,11 @@ def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
     for file in files:
         parent, _, _ = file.path.rpartition("/")
         if parent not in made:
-            os.makedirs(f"{top}/{parent}", exist_ok=True)  # noqa: PTH103
-            made.add(parent)
-        if file.content is None:
+            _make_folders(top, parent, made)
+        if file.alike:
             blobs.link(file, f"{top}/{file.path}")
         else:
+            assert file.content is not None
             _write_file(f"{top}/{file.path}", file.content, file.sha256, executable=file.executable)
 
 

@@ -27,7 +27,7 @@ def write_task(task: BakedTask, folder: Path) -> Path:
     for file in task.files:
         path = target / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = file.content if file.content is not None else file.shared.read_bytes()
+        content = file.content if file.content is not None else file.source.read_bytes()
         path.write_bytes(content)
         path.chmod(0o755 if file.executable else 0o644)
     return target

@@ -55,7 +55,7 @@ ROWS: dict[str, dict[str, object]] = {
 
 def text(task: BakedTask, path: str) -> str:
     file = next(file for file in task.files if file.path == path)
-    content = file.content if file.content is not None else file.shared.read_bytes()
+    content = file.content if file.content is not None else file.source.read_bytes()
     return content.decode()
 
 

@@ -35,7 +35,7 @@ def _contents(folder: Path) -> str:
 
 def _shared(source: Path, path: str = "tests/grader.py", executable: bool = False) -> TaskFile:
     digest = hashlib.sha256(source.read_bytes()).hexdigest()
-    return TaskFile(path, None, source, digest, executable)
+    return TaskFile(path, None, source, digest, executable, alike=True)
 
 
 def test_what_was_built_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
@@ -239,6 +239,13 @@ def test_a_full_disk_leaves_the_old_catalog(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "the disk is full" in done.stdout
     assert done.stdout.endswith((old / paths.INDEX_JSON).read_text())
+
+
+def test_folders_are_made_in_whatever_order_files_come(tmp_path: Path) -> None:
+    names = ["a/b/c/deep.txt", "a/b/flat.txt", "a/b/c/d/deeper.txt", "top.txt", "a/z.txt", "e/f/other.txt"]
+    write_task(tmp_path / "task", [file_of(name, name.encode()) for name in names], Blobs(tmp_path / ".blobs"))
+    found = {str(path.relative_to(tmp_path / "task")): path for path in (tmp_path / "task").rglob("*.txt")}
+    assert {name: path.read_text() for name, path in found.items()} == {name: name for name in names}
 
 
 def test_shared_files_are_stored_once(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def build_environment(folder: Path, tables: Sequence[Table], **columns: object) 
         if file.path.startswith(f"{paths.ENVIRONMENT}/"):
             place = folder / file.path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(file.content if file.content is not None else file.shared.read_bytes())
+            place.write_bytes(file.content if file.content is not None else file.source.read_bytes())
     image = f"harborwright-test:{uuid.uuid4().hex[:12]}"
     built = docker("build", "-q", "-t", image, str(folder / paths.ENVIRONMENT), seconds=600)
     assert built.returncode == 0, built.stderr

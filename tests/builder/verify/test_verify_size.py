@@ -78,8 +78,8 @@ def solved(row: Row, tables: list[Table], size: Size, folder: Path) -> tuple[Out
     for file in bake(row, tables, size, spec, local_lock(), SharedFiles.load()).files:
         place = task / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
-        if file.content is None and file.shared is not None:
-            place.hardlink_to(file.shared) if file.path.endswith(".csv") else shutil.copyfile(file.shared, place)
+        if file.content is None and file.source is not None:
+            place.hardlink_to(file.source) if file.path.endswith(".csv") else shutil.copyfile(file.source, place)
         else:
             place.write_bytes(file.content or b"")
         place.chmod(0o755 if file.executable else 0o644)
