@@ -20,10 +20,9 @@ from builder.tables import TableShelf
 from catalog.errors import MissingTableError, RowError, TableError, UserError
 from catalog.findings import Finding
 from catalog.rows import Row
-from catalog.spec import Spec
+from catalog.spec import DEMO, Spec
 from catalog.tables import Size, Table
 
-DEMO = "demo"
 Note = Callable[[Finding], None]
 _NO_FOLDER_NAMED: Final = (
     "tables are looked for beside the rows unless another folder is named (--tables FOLDER, or tables in a spec)"
@@ -60,7 +59,8 @@ def open_source(spec: Spec, cache: Path) -> Source:
         write_tables(tables)
         return Source(lambda note: demo_rows(tables), tables)
     path = spec.folder / spec.source
-    return Source(lambda note: read_rows(path, note), spec.folder / spec.tables if spec.tables else path.parent, path)
+    tables = spec.folder / spec.tables if spec.tables else path.parent
+    return Source(lambda note: read_rows(path, note, spec.columns), tables, path)
 
 
 def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[Planned | SetAside]:

@@ -209,6 +209,8 @@ class Row(BaseModel):
 
 
 KNOWN_COLUMNS = frozenset(Row.model_fields) - {"extra", "where"}
+# A row with a reason in this column is left out of the catalog and listed beside it.
+SET_ASIDE_COLUMN = "set_aside"
 
 
 def _gold(value: object) -> object:

@@ -11,15 +11,25 @@ import tomllib
 from collections.abc import Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from catalog import paths
 from catalog.errors import SpecError
 from catalog.faults import expected_of, line_of_key, line_of_message, plainly
 from catalog.paths import is_task_name
+from catalog.rows import KNOWN_COLUMNS, SET_ASIDE_COLUMN
 from catalog.written import shown
 
 # Bounds of what a person can mean, in MB and in seconds: 10 TB, and 115 days.
@@ -41,6 +51,12 @@ _ANSWER_PATH_LIMIT: Final = 200
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _HOST: Final = re.compile(rf"(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.IGNORECASE)
 _HOST_LIMIT: Final = 253
+# The source that is this project's own rows.
+DEMO: Final = "demo"
+# What a row may have, and so what a file's column may be mapped to.
+_COLUMNS: Final = tuple(sorted(KNOWN_COLUMNS | {SET_ASIDE_COLUMN}))
+# pydantic's mark for a key of a table that is not one of those it may be.
+_KEY: Final = "[key]"
 # Names that stand in a catalog beside its splits.
 _TAKEN: Final = frozenset({paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE})
 
@@ -125,13 +141,23 @@ class Agent(_Section):
         return path
 
 
+def _a_column(name: str) -> str:
+    if name not in _COLUMNS:
+        raise ValueError(f"one of {', '.join(_COLUMNS)}")
+    return name
+
+
+# The name that rows have for a column.
+Column = Annotated[str, AfterValidator(_a_column)]
+
+
 class Spec(_Section):
     """What catalog to build: where rows and tables come from, and the policies every task shares."""
 
     org: str = Field(pattern=r"^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$")
     name: str
     description: str = ""
-    # "demo", or a JSONL, CSV or Parquet file of rows, relative to the spec.
+    # "demo", or a JSONL, JSON, CSV or Parquet file of rows, relative to the spec.
     source: str
     # The folder in which a row's tables are looked up, relative to the spec. None: the folder of the rows file.
     tables: str | None = None
@@ -139,12 +165,21 @@ class Spec(_Section):
     # The split of a row that names none.
     default_split: str = Field(default="train", validate_default=True)
     license: str | None = None
+    # Columns of rows to what the file of rows calls them, where that is something else: {"question": "prompt"}.
+    columns: dict[Column, str] = Field(default={})
     image: Image = Image()
     sizing: Sizing = Sizing()
     network: Network = Network()
     agent: Agent = Agent()
     # The folder the spec lies in; relative paths start here.
     folder: Path = Field(default=Path(), exclude=True)
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_of_a_file(cls, columns: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if columns and info.data.get("source") == DEMO:
+            raise ValueError("no columns with the source demo, whose rows stand in no file")
+        return columns
 
     @field_validator("name")
     @classmethod
@@ -191,6 +226,8 @@ def _is_host(host: str) -> bool:
 
 def _known_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
     """The keys that would have been right at ``path`` (the offending key is its last part)."""
+    if path[0] == "columns" and len(path) > 1:
+        return list(_COLUMNS)
     for part in path[:-1]:
         nested = model.model_fields[str(part)].annotation
         assert isinstance(nested, type) and issubclass(nested, BaseModel)
@@ -242,14 +279,19 @@ def _wrong_key(error: ErrorDetails, where: str) -> SpecError:
     )
 
 
+def _path(error: ErrorDetails) -> tuple[Any, ...]:
+    """The key that an error speaks of, also where it is the key itself that may not be."""
+    return error["loc"][:-1] if error["loc"][-1:] == (_KEY,) else error["loc"]
+
+
 def _errors(found: ValidationError, where: Path, text: str) -> list[SpecError]:
     """Every fault of a spec, by line; a key that is missing because it was misspelt is told once, as that."""
     errors = found.errors(include_url=False)
-    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    unknown = [_path(error) for error in errors if error["type"] == "extra_forbidden" or error["loc"][-1:] == (_KEY,)]
     meant = {(*path[:-1], _near(path)) for path in unknown}
     told: list[tuple[int, SpecError]] = []
     for error in errors:
-        path = error["loc"]
+        path = _path(error)
         if error["type"] == "missing" and path in meant:
             continue
         line = line_of_key(text, path)

@@ -29,11 +29,9 @@ from catalog.spec import Spec, parse_spec, read_spec
 
 _FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
 _AS_CSV = "save it as CSV, separated by commas, with a name that ends in .csv"
-_AS_LINES = "write one JSON object a line, without a list around them, and end the name in .jsonl"
 _UNPACK = "unpack it first"
 # How the files that people have at hand become rows.
 _CONVERT = {
-    ".json": _AS_LINES,
     ".txt": "end its name in .jsonl where each line is a JSON object, in .csv where commas separate its fields",
     ".tsv": _AS_CSV,
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), f"{_AS_CSV} (a workbook's one sheet)"),

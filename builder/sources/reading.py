@@ -7,42 +7,49 @@ raised together. Only a 64-bit hash of each id is kept, so fifty thousand rows c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from builder.sources.base import ERROR_LIMIT, Reader, Record, RowsError, SetAside, fine_rows
+from builder.sources.columns import ColumnMap
 from builder.sources.csv_rows import read_csv
+from builder.sources.json_rows import read_json_rows
 from builder.sources.jsonl import read_jsonl
 from builder.sources.parquet import read_parquet
 from catalog.errors import RowError
 from catalog.findings import Finding
-from catalog.rows import KNOWN_COLUMNS, Row, row_from_columns
+from catalog.rows import KNOWN_COLUMNS, SET_ASIDE_COLUMN, Row, row_from_columns
 
 SOURCES: Final[dict[str, Reader]] = {
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
+    ".json": read_json_rows,
     ".csv": read_csv,
     ".parquet": read_parquet,
 }
-# A row with a reason in this column is left out of the catalog and listed beside it.
-SET_ASIDE_COLUMN: Final = "set_aside"
+_NO_COLUMNS: Final[Mapping[str, str]] = {}
 
 
-def read_rows(source: Path, note: Callable[[Finding], None] | None = None) -> Iterator[Row | SetAside]:
+def read_rows(
+    source: Path, note: Callable[[Finding], None] | None = None, columns: Mapping[str, str] = _NO_COLUMNS
+) -> Iterator[Row | SetAside]:
     """The rows of a file, in its order.
 
     Args:
-        source: a file of rows; its suffix says which kind (JSON Lines, CSV, Parquet).
-        note: called with a finding for each column that nobody knows, once per column.
+        source: a file of rows; its suffix says which kind (JSON Lines, JSON, CSV, Parquet).
+        note: called with a finding for each column that nobody knows, or that gives way to a mapped one; once each.
+        columns: names that rows have for a column, to the names that this file has for it.
 
     Raises:
         RowsError: after the whole file was read, with the rows that cannot be used (the first twenty of them) and the
             number of those that can; rows that follow the first of them are no longer yielded.
-        RowError: where the file is missing, of an unknown kind, unreadable as a whole, or holds no row.
+        RowError: where the file is missing, of an unknown kind, unreadable as a whole, or holds no row; or where no row
+            has a column that ``columns`` names.
     """
     reader = _reader(source)
     ids = _Ids(source)
+    mapping = ColumnMap(columns, source, note)
     unknown: set[str] = set()
     errors: list[RowError] = []
     count = bad = 0
@@ -51,6 +58,7 @@ def read_rows(source: Path, note: Callable[[Finding], None] | None = None) -> It
         try:
             if isinstance(record, RowError):
                 raise record
+            record = mapping.apply(record)
             _note_unknown(record, source, unknown, note)
             row = _row(record, source)
             if row.task_id:
@@ -62,6 +70,10 @@ def read_rows(source: Path, note: Callable[[Finding], None] | None = None) -> It
             continue
         if not errors:
             yield row
+    # Told before what it leads to: a row without its question for every row there is.
+    missing = mapping.missing()
+    if missing:
+        raise missing
     if errors:
         raise _as_one(errors, bad, count - bad, source)
     if not count:

@@ -157,7 +157,7 @@ def test_a_report_counts_in_words_and_says_nothing_of_what_no_row_has(rows: Path
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("rows.json", "one JSON object a line"),
+        ("rows.yaml", "one JSON object a line"),
         ("rows.txt", ".jsonl"),
         ("rows.tsv", "as CSV"),
         ("rows.xlsx", "as CSV"),

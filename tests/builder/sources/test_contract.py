@@ -34,6 +34,10 @@ def write_csv(path: Path, records: Records) -> None:
         )
 
 
+def write_json(path: Path, records: Records) -> None:
+    path.write_text("[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n", encoding="utf-8")
+
+
 def write_parquet(path: Path, records: Records) -> None:
     pd.DataFrame(records).to_parquet(path)
 
@@ -41,10 +45,11 @@ def write_parquet(path: Path, records: Records) -> None:
 WRITERS: dict[str, Callable[[Path, Records], None]] = {
     ".jsonl": write_jsonl,
     ".ndjson": write_jsonl,
+    ".json": write_json,
     ".csv": write_csv,
     ".parquet": write_parquet,
 }
-FIRST_LINE = {".csv": 2}
+FIRST_LINE = {".csv": 2, ".json": 2}
 
 pytestmark = pytest.mark.parametrize("suffix", sorted(SOURCES))
 
@@ -137,6 +142,62 @@ def test_a_single_bad_row_is_one_error(tmp_path: Path, suffix: str) -> None:
     assert not isinstance(error.value, RowsError)
     assert "no question" in error.value.message
     assert (error.value.fix or "").endswith("; 1 row is fine")
+
+
+def test_columns_of_another_name_are_the_same_rows(tmp_path: Path, suffix: str) -> None:
+    theirs = [{"id": f"task-{n}", "prompt": f"What is {n}?", "gold": str(n), "topic": "a"} for n in range(3)]
+    path = tmp_path / f"theirs{suffix}"
+    WRITERS[suffix](path, theirs)
+    findings: list[Finding] = []
+    rows = list(read_rows(path, findings.append, {"task_id": "id", "question": "prompt", "answer": "gold"}))
+    ours, _ = read(tmp_path, suffix, [record(n, topic="a") for n in range(3)])
+    assert [row.model_copy(update={"where": ""}) for row in rows if isinstance(row, Row)] == [
+        row.model_copy(update={"where": ""}) for row in ours if isinstance(row, Row)
+    ]
+    assert [finding.rule for finding in findings] == ["unknown-column"]
+
+
+def test_a_mapped_column_that_no_row_has_is_told_with_the_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"rows{suffix}"
+    WRITERS[suffix](path, [record(1), record(2)])
+    with pytest.raises(RowError, match="no row has the column 'anser' \\(for answer\\)") as error:
+        list(read_rows(path, columns={"answer": "anser"}))
+    assert not isinstance(error.value, RowsError)
+    assert error.value.where == str(path)
+    assert "'answer'" in (error.value.fix or "") and "question" in (error.value.found or "")
+
+
+def test_a_column_that_some_rows_lack_is_the_fault_of_those_rows(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"rows{suffix}"
+    WRITERS[suffix](path, [record(1, gold="7"), record(2)])
+    with pytest.raises(RowError, match="no answer") as error:
+        list(read_rows(path, columns={"answer": "gold"}))
+    assert (error.value.where or "").endswith(f":{FIRST_LINE.get(suffix, 1) + 1}")
+
+
+def test_a_column_that_gives_way_to_a_mapped_one_is_reported_once(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"rows{suffix}"
+    WRITERS[suffix](path, [record(1, gold="7"), record(2, gold="8")])
+    findings: list[Finding] = []
+    rows = list(read_rows(path, findings.append, {"answer": "gold"}))
+    assert [row.answer for row in rows if isinstance(row, Row)] == ["7", "8"]
+    assert [finding.rule for finding in findings] == ["displaced-column"]
+
+
+def test_two_columns_may_change_places(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"rows{suffix}"
+    WRITERS[suffix](path, [{"task_id": "a", "question": "4", "answer": "What is two and two?"}])
+    findings: list[Finding] = []
+    (row,) = read_rows(path, findings.append, {"answer": "question", "question": "answer"})
+    assert isinstance(row, Row) and (row.question, row.answer) == ("What is two and two?", "4")
+    assert not findings
+
+
+def test_a_reason_to_set_aside_may_have_another_name(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"rows{suffix}"
+    WRITERS[suffix](path, [record(1, why="wrong label"), record(2, why="")])
+    rows = list(read_rows(path, columns={"set_aside": "why"}))
+    assert [isinstance(row, SetAside) for row in rows] == [True, False]
 
 
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path, suffix: str) -> None:
