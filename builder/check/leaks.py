@@ -10,7 +10,7 @@ description.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -113,6 +113,25 @@ def _readable(task: TaskView, name: str) -> str:
         return task.text(name)
     except UnicodeDecodeError:
         return ""
+
+
+def seen_in(gold: str, answer_type: str, question: str, files: Iterable[str]) -> str:
+    """Where a gold can be read before a task is made of it, as ``leaks`` would call it an error; empty where nowhere.
+
+    Args:
+        gold: the gold's text.
+        answer_type: its type.
+        question: what is asked.
+        files: the names of the task's files, below its data folder.
+    """
+    if not _telling(gold):
+        return ""
+    pattern, is_number = _pattern(gold), _number(gold) is not None
+    for name in files:
+        if pattern.search(name.rpartition("/")[2] if is_number else name):
+            return f"the name of the file {name}"
+    asked = answer_type not in _LABELS and not _is_round(gold)
+    return "the question" if asked and (pattern.search(question) or _same_number(gold, question)) else ""
 
 
 def leaks(task: TaskView) -> Iterator[Finding]:

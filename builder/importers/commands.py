@@ -2,58 +2,67 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Final
 
 import typer
 
 from builder import show
-from builder.importers.dabench import Report, import_dabench
+from builder.importers.dabench import import_dabench
+from builder.importers.kramabench import import_kramabench
+from builder.importers.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One layout: ``run`` takes its folder and the file of rows to write; ``told`` and ``holds`` stand in the help."""
+
+    run: Callable[[Path, Path], Report]
+    told: str
+    holds: str
+
+
+IMPORTERS: Final[Mapping[str, Importer]] = {
+    "dabench": Importer(
+        import_dabench,
+        "Turn InfiAgent-DABench's questions and labels into rows.",
+        "Holds NAME-questions.jsonl, NAME-labels.jsonl and NAME-tables.",
+    ),
+    "kramabench": Importer(
+        import_kramabench,
+        "Turn KramaBench's questions over whole folders of files into rows.",
+        "Holds workload/NAME.json and data/NAME/input, for one NAME or more.",
+    ),
+}
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group ``import`` to the program."""
     group = typer.Typer(help="Turn other people's data sets into rows.", no_args_is_help=True)
-    group.command("dabench")(dabench)
+    for name, importer in IMPORTERS.items():
+        help_text = f"{importer.told} Those set aside are listed, and are no error."
+        group.command(name, help=help_text)(_command(name, importer))
     app.add_typer(group, name="import")
 
 
-def dabench(
-    folder: Annotated[Path, typer.Argument(help="Holds NAME-questions.jsonl, NAME-labels.jsonl and NAME-tables.")],
-    out: Annotated[Path, typer.Option(help="The rows to write, as JSON Lines.")] = Path("dabench.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-) -> None:
-    """Turn InfiAgent-DABench's questions and labels into rows; those set aside are listed, and are no error."""
-    report = import_dabench(folder, out)
-    typer.echo(json.dumps(_as_dict(report), indent=1) if as_json else _as_text(report, folder, out))
+def _command(name: str, importer: Importer) -> Callable[..., None]:
+    """The command of one importer."""
 
+    # Not Annotated: Typer reads annotations by name, and would not find a name of this function.
+    argument = typer.Argument(help=importer.holds)
+    rows = typer.Option(f"{name}.jsonl", help="The rows to write, as JSON Lines.")
+    json = typer.Option(False, "--json", help="Print the report as JSON.")
 
-def _as_dict(report: Report) -> dict[str, object]:
-    return {"rows_out": report.rows_out, **asdict(report)}
+    def command(folder: Path = argument, out: Path = rows, as_json: bool = json) -> None:
+        report = importer.run(folder, out)
+        if as_json:
+            show.as_json(report.as_dict())
+            return
+        catalog = f"{out.with_suffix('')}-catalog"
+        words = [str(out), "--tables", str(folder), "--name", f"my-org/{name}", "--out", catalog]
+        typer.echo(f"{report.as_text(out)}\nnext: harborwright build {shlex.join(words)}")
 
-
-def _as_text(report: Report, folder: Path, out: Path) -> str:
-    fit = show.counted(report.rows_out, "row can become a task", "rows can become tasks")
-    lines = [f"{show.counted(report.rows_in, 'question')} read, {fit}, in {out}"]
-    lines.append(f"  {len(report.with_program)} with a program that recomputes the label")
-    lines.append(f"  {len(report.without_program)} on the label's word: their oracle files the gold")
-    lines += [f"  {task_id}: {sentence}" for task_id, sentence in _told("clarified", report.clarified)]
-    not_asked = {task_id: ", ".join(names) for task_id, names in report.not_asked.items()}
-    lines += [f"  {task_id}: {sentence}" for task_id, sentence in _told("not asked for, as no label has it", not_asked)]
-    if report.set_aside:
-        lines.append(
-            f"{len(report.set_aside)} set aside, kept in {out} with the reason in the column set_aside; no task "
-            "will be made of them:"
-        )
-    lines += [f"  {row.task_id}: {row.reason}" for row in report.set_aside]
-    words = [str(out), "--tables", str(folder), "--name", "my-org/dabench", "--out", f"{out.with_suffix('')}-catalog"]
-    lines.append(f"next: harborwright build {shlex.join(words)}")
-    return "\n".join(lines)
-
-
-def _told(what: str, rows: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [(task_id, f"{what}: {sentence}") for task_id, sentence in rows.items()]
+    return command

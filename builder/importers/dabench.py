@@ -15,12 +15,18 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
 
-from builder.importers.file_of_rows import Columns, refuse_what_is_not_ours, write_rows
+from builder.importers.file_of_rows import (
+    Columns,
+    refuse_ids_used_twice,
+    refuse_what_is_not_ours,
+    row_columns,
+    write_rows,
+)
 from builder.importers.labels import LabelError, asked_answers, named_answer, shortened_form, tidy
 from builder.importers.programs import Choice, Program, run_programs, source_of
 from builder.importers.questions import Question
+from builder.importers.report import Fault, Report, data_fault, left_out
 from builder.importers.reproducers import programs_for
-from builder.sources import SetAside
 from builder.sources.jsonl import read_jsonl
 from builder.tables import TableShelf
 from builder.tables.delimited import Dialect, dialect_of, header_of
@@ -47,41 +53,15 @@ _PARTS: Final = re.compile(r"\d+\s*[%:-]\s*\d*", re.IGNORECASE)
 _OPEN_END: Final = re.compile(r"\bsuch as\b[^.]*\betc\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What an import did.
-
-    Attributes:
-        rows_in: questions read.
-        with_program: ids whose label a program recomputes; the program is their solution.
-        without_program: ids that are kept on the label's word; their oracle files the gold.
-        clarified: id to the sentence that was added to a question which left a choice open.
-        not_asked: id to the answers that have no label and are no longer asked for.
-        set_aside: rows left out, each with its reason.
-    """
-
-    rows_in: int
-    with_program: tuple[str, ...]
-    without_program: tuple[str, ...]
-    clarified: Mapping[str, str]
-    not_asked: Mapping[str, tuple[str, ...]]
-    set_aside: tuple[SetAside, ...]
-
-    @property
-    def rows_out(self) -> int:
-        """Rows that can become tasks."""
-        return len(self.with_program) + len(self.without_program)
-
-
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """A row in the making. ``reason`` is filled in as soon as it is known that no task can come of it."""
+    """A row in the making. ``fault`` is filled in as soon as it is known that no task can come of it."""
 
     where: str
     task_id: str
     columns: dict[str, Any]
     answers: tuple[NamedAnswer, ...] = ()
-    reason: str = ""
+    fault: Fault | None = None
     not_asked: tuple[str, ...] = ()
     table: str = ""
     options: dict[str, str] = field(default_factory=dict)
@@ -114,14 +94,14 @@ def import_dabench(folder: Path, out: Path) -> Report:
     prefix = _prefix(folder)
     labels = _labels(folder / f"{prefix}-labels.jsonl")
     drafts = [_draft(values, where, labels) for values, where in _records(folder / f"{prefix}{_QUESTIONS}")]
+    refuse_ids_used_twice((draft.task_id, draft.where) for draft in drafts)
     shelf = TableShelf(folder)
     files: dict[str, Path] = {}
     for draft in drafts:
-        if not draft.reason:
+        if draft.fault is None:
             _read_table(draft, f"{prefix}-tables", folder, shelf, files)
-    _recompute([draft for draft in drafts if not draft.reason], files)
-    columns = [{**draft.columns, **({"set_aside": draft.reason} if draft.reason else {})} for draft in drafts]
-    write_rows(out, columns)
+    _recompute([draft for draft in drafts if draft.fault is None], files)
+    write_rows(out, [row_columns(draft.columns, draft.fault) for draft in drafts])
     return _report(drafts)
 
 
@@ -199,38 +179,41 @@ def _draft(values: Mapping[str, Any], where: str, labels: Mapping[int | str, lis
     }
     draft = _Draft(where, task_id, columns, table=texts["file_name"])
     asked = {answer.name: answer for answer in asked_answers(texts["format"])}
-    draft.reason = _fault(texts, names, list(asked))
-    if not draft.reason:
+    draft.fault = _fault(texts, names, list(asked))
+    if draft.fault is None:
         try:
             draft.answers = tuple(
                 named_answer(asked[name], gold, texts["format"], f"{question}\n{constraints}")
                 for name, gold in sorted(given, key=lambda pair: list(asked).index(pair[0]))
             )
-        except LabelError as fault:
-            draft.reason = str(fault)
+        except LabelError as error:
+            draft.fault = Fault("the gold contradicts its question", str(error))
     draft.not_asked = tuple(name for name in asked if name not in names)
     columns["answer"] = [answer.model_dump(exclude_none=True) for answer in draft.answers] or dict(given)
     return draft
 
 
-def _fault(texts: Mapping[str, str], names: list[str], asked: list[str]) -> str:
-    """Why no fair task can come of a question; empty where one may."""
+def _fault(texts: Mapping[str, str], names: list[str], asked: list[str]) -> Fault | None:
+    """Why no fair task can come of a question; None where one may."""
     text = f"{texts['question']}\n{texts['constraints']}"
     if not texts["question"].strip() or not texts["file_name"].strip():
-        return "the question has no text, or names no table"
+        return Fault("nothing is asked", "the question has no text, or names no table")
     if not names:
-        return "the question has no label"
+        return Fault("there is no gold", "the question has no label")
     if len(set(names)) < len(names):
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        return f"the label gives an answer twice: {', '.join(twice)}"
-    strange = [name for name in names if name not in asked]
+        twice = ", ".join(name for name, count in Counter(names).items() if count > 1)
+        return Fault("the gold contradicts its question", f"the label gives an answer twice: {twice}")
+    strange = ", ".join(name for name in names if name not in asked)
     if strange:
-        return f"the label names {', '.join(strange)}, the format asks for {', '.join(asked) or 'nothing by name'}"
+        told = f"the label names {strange}, the format asks for {', '.join(asked) or 'nothing by name'}"
+        return Fault("the gold contradicts its question", told)
     if _RANDOM.search(text) and _PARTS.search(text) and not _SEED.search(text):
-        return "the data are split at random and no seed is stated, so the answer differs from run to run"
+        told = "the data are split at random and no seed is stated, so the answer differs from run to run"
+        return Fault("the answer is left open", told)
     if _OPEN_END.search(text) and _RANDOM.search(text):
-        return "the features of the model are left open (such as ..., etc.), so the answer is not determined"
-    return ""
+        told = "the features of the model are left open (such as ..., etc.), so the answer is not determined"
+        return Fault("the answer is left open", told)
+    return None
 
 
 def _read_table(draft: _Draft, folder: str, home: Path, shelf: TableShelf, files: dict[str, Path]) -> None:
@@ -240,12 +223,10 @@ def _read_table(draft: _Draft, folder: str, home: Path, shelf: TableShelf, files
     try:
         (table,) = shelf.tables_of(row)
     except TableError as error:
-        told = error.message + (f": {error.found}" if error.found else "")
-        # A file of rows may be given away, and says nothing of the folders of this machine.
-        draft.reason = told.replace(f"{home.resolve()}/", "").replace(f"{home}/", "")
+        draft.fault = data_fault(error, home)
         return
     except ValueError:
-        draft.reason = f"{draft.table} is a folder"
+        draft.fault = Fault("the data are missing or cannot be read", f"{draft.table} is a folder")
         return
     files[table.name] = table.source
     draft.table, draft.columns["tables"] = table.name, [name]
@@ -278,7 +259,7 @@ def _recompute(drafts: list[_Draft], files: Mapping[str, Path]) -> None:
     for draft in drafts:
         for program in draft.programs:
             tried = [attempt for attempt in attempts if attempt.draft is draft and attempt.program is program]
-            if all(attempt.answers for attempt in tried) and not draft.reason:
+            if all(attempt.answers for attempt in tried) and draft.fault is None:
                 _judge(draft, tried)
 
 
@@ -296,7 +277,8 @@ def _judge(draft: _Draft, tried: list[_Attempt]) -> None:
             for name, value in tried[0].answers.items()
             if not _same(golds[name], value)
         ]
-        draft.reason = f"the label disagrees with its own table ({'; '.join(told)})"
+        sentence = f"the label disagrees with its own table ({'; '.join(told)})"
+        draft.fault = Fault("the gold contradicts its data", sentence)
         return
     best = agreeing[0]
     open_choices = [one.choice for one in tried if one.choice and one not in agreeing]
@@ -316,12 +298,12 @@ def _same(gold: str, value: str) -> bool:
 
 
 def _report(drafts: list[_Draft]) -> Report:
-    kept = [draft for draft in drafts if not draft.reason]
+    kept = [draft for draft in drafts if draft.fault is None]
     return Report(
         rows_in=len(drafts),
         with_program=tuple(draft.task_id for draft in kept if "solution" in draft.columns),
         without_program=tuple(draft.task_id for draft in kept if "solution" not in draft.columns),
+        set_aside=tuple(left_out(draft.task_id, draft.where, draft.fault) for draft in drafts if draft.fault),
         clarified={draft.task_id: draft.clarified for draft in kept if draft.clarified},
         not_asked={draft.task_id: draft.not_asked for draft in kept if draft.not_asked},
-        set_aside=tuple(SetAside(draft.task_id, draft.where, draft.reason) for draft in drafts if draft.reason),
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builder.importers.report import Fault
 from catalog.errors import RowError
 from catalog.written import shown
 
@@ -74,6 +75,33 @@ def _refusal(where: Path | str, found: str) -> RowError:
         found=found,
         fix="choose another file with --out, or move this one away",
     )
+
+
+def row_columns(columns: Mapping[str, Any], fault: Fault | None) -> dict[str, Any]:
+    """A row as it is written: what no task can come of says why, in the column ``set_aside``."""
+    return {**columns, **({"set_aside": fault.told} if fault else {})}
+
+
+def refuse_ids_used_twice(found: Iterable[tuple[str, str]]) -> None:
+    """Pass where every question has an id of its own, case aside, as a file of rows must have it.
+
+    Args:
+        found: of each question its id, and the file and line it stands in.
+
+    Raises:
+        RowError: naming the second of two questions with one id, and the first.
+    """
+    met: dict[str, str] = {}
+    for task_id, where in found:
+        first = met.setdefault(task_id.casefold(), where)
+        if first != where:
+            raise RowError(
+                f"the id of {task_id!r} is used twice (case aside)",
+                where=where,
+                expected="a different id for every question",
+                found=f"the same at {first}",
+                fix="rename one of them, or take it out",
+            )
 
 
 def write_rows(out: Path, rows: Iterable[Mapping[str, Any]]) -> None:

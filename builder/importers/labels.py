@@ -101,7 +101,7 @@ def named_answer(asked: Asked, gold: str, form: str, fallback: str) -> NamedAnsw
         raise LabelError(f"{asked.name}: the gold repeats its placeholder {asked.placeholder!r}")
     kind = _type_of(asked, gold)
     items = [item.strip() for item in gold.split(",")] if kind in _LISTS else [gold]
-    places = _places(asked.told, form, fallback) if kind == "number" or kind in _LISTS else None
+    places = places_stated(asked.told, form, fallback) if kind == "number" or kind in _LISTS else None
     if any(_number(item) is None for item in items):
         places = None
     _check_rounding(asked, items, places)
@@ -150,8 +150,8 @@ def _number(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _places(*texts: str) -> int | None:
-    """The decimal places that the first text which states any states; None where it states several."""
+def places_stated(*texts: str) -> int | None:
+    """The decimal places that the first text which states any states; None where none does, or it states several."""
     for text in texts:
         found = {_count(word) for word in _PLACES.findall(text)}
         if found:
