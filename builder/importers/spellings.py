@@ -7,6 +7,7 @@ texts are read, of any other file its bytes.
 
 from __future__ import annotations
 
+import codecs
 import re
 import zipfile
 from collections import Counter
@@ -68,13 +69,18 @@ def _pieces(file: Path) -> Iterator[str]:
 
 
 def _decoded(pieces: Iterator[bytes]) -> Iterator[str]:
-    before = b""
-    for piece in pieces:
+    before, piece = b"", next(pieces, b"")
+    while piece:
+        following = next(pieces, b"")
         whole = before + piece
-        try:
-            yield whole.decode("utf-8")
-        except UnicodeDecodeError as error:
-            # A character cut in two at either end is no other encoding.
-            cut = error.start < 4 or error.start > len(whole) - 4
-            yield whole.decode("utf-8" if cut else "cp1252", "replace")
-        before = whole[-_OVERLAP:]
+        yield _text(whole, is_first=not before, is_last=not following)
+        before, piece = whole[-_OVERLAP:], following
+
+
+def _text(whole: bytes, *, is_first: bool, is_last: bool) -> str:
+    """The text of a piece in UTF-8, without the part of a character that a cut left at either end; else in cp1252."""
+    begin = 0 if is_first else next((at for at, byte in enumerate(whole[:4]) if byte & 0xC0 != 0x80), 0)
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(whole[begin:], final=is_last)
+    except UnicodeDecodeError:
+        return whole.decode("cp1252", "replace")

@@ -33,6 +33,9 @@ def test_a_short_spec_takes_the_documented_defaults(tmp_path: Path) -> None:
         (HEAD + "[sizing]\nfloor = 512\n", "floor_mb"),
         (HEAD + '[agent]\nusr = "me"\n', "user"),
         (HEAD + '[network]\nmodes = "public"\n', "mode"),
+        (HEAD + '[columns]\nqestion = "prompt"\n', "question"),
+        (HEAD + '[columns]\nset_asid = "why"\n', "set_aside"),
+        (HEAD + 'columns.anwser = "gold"\n', "answer"),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path, text: str, near: str) -> None:
@@ -46,6 +49,19 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path, te
 def test_a_key_like_no_other_is_refused_too(tmp_path: Path, text: str) -> None:
     with pytest.raises(SpecError, match="unknown key"):
         spec(tmp_path, text)
+
+
+def test_a_column_that_no_row_has_is_refused_with_all_that_rows_have(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"unknown key 'columns\.zzzqqq'") as error:
+        spec(tmp_path, HEAD + '[columns]\nzzzqqq = "prompt"\n')
+    assert {"task_id", "question", "set_aside"} <= set((error.value.expected or "").replace(",", "").split())
+    assert "extra" not in (error.value.expected or "") and "where" not in (error.value.expected or "")
+    assert error.value.fix == "remove the key"
+
+
+def test_columns_are_kept_as_written(tmp_path: Path) -> None:
+    made = spec(tmp_path, HEAD + '[columns]\nquestion = "The Prompt"\nanswer = "gold"\n')
+    assert made.columns == {"question": "The Prompt", "answer": "gold"}
 
 
 @pytest.mark.parametrize("key", ["org", "name", "source"])
@@ -70,6 +86,9 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         (HEAD + '[agent]\nanswer_path = "/app/../etc/x"\n', "agent.answer_path"),
         (HEAD + '[agent]\nanswer_path = "/app/$(id)"\n', "agent.answer_path"),
         (HEAD + "image = 3\n", "image"),
+        (HEAD + "columns = 3\n", "columns"),
+        (HEAD + "[columns]\nanswer = 3\n", "columns.answer"),
+        (HEAD.replace("rows.jsonl", "demo") + '[columns]\nanswer = "gold"\n', "columns"),
         (HEAD + 'splits = ["train", "index.json"]\n', "splits"),
         (HEAD + 'splits = ["train", "set_aside.jsonl"]\n', "splits"),
         (HEAD + 'splits = ["train", ".blobs"]\n', "splits"),
