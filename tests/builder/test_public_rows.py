@@ -10,7 +10,8 @@ from shared import shared
 from builder.build import BuildReport, build
 from builder.check import check
 from builder.commands.build import lock_for
-from builder.importers.dabench import Report, import_dabench
+from builder.importers.dabench import import_dabench
+from builder.importers.report import Report
 from builder.verify import verify
 from catalog.index import read_index
 from catalog.spec import parse_spec

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from builder.answer_types import typed
 from builder.importers.commands import register
-from builder.importers.dabench import Report, import_dabench
+from builder.importers.dabench import import_dabench
+from builder.importers.report import Report
 from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
 from catalog.errors import RowError
