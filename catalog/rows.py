@@ -262,7 +262,7 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
             where=where,
             expected="task_id, question (or instruction) and answer, each non-empty",
             found=shown(f"columns {', '.join(sorted(columns)) or 'none'}", 300),
-            fix="fill the column in, or remove the row",
+            fix="fill the column in, or remove the row (a column of another name: [columns] in a spec)",
         )
     if not isinstance(known["task_id"], str):
         known["task_id"] = str(_plain(known["task_id"]))
