@@ -216,3 +216,4 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "shuffle": _Kind("shuffle:SEED", "a whole number", lambda number: number is not None, _shuffle, _any_count),
     "balanced": _Kind("balanced", "the tiers in turn", lambda number: number is None, _balanced, _in_turns),
 }
+FORMS: Final = tuple(kind.form for kind in _KINDS.values())

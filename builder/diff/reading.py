@@ -11,14 +11,28 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from catalog import paths
 from catalog.digest import files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 
-GOLD: Final = "gold"
+Kind = Literal[
+    "split",
+    "tier",
+    "license",
+    "question",
+    "gold",
+    "answer type",
+    "tolerance",
+    "tables",
+    "size",
+    "grader",
+    "solution",
+    "other files",
+]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _TOLERANCES: Final = ("rtol", "atol", "decimals")
 _SIZES: Final = (
     ("environment", "cpus"),
@@ -103,7 +117,7 @@ class Reading:
         tables = {str(table["name"]): f"sha256:{table['sha256']}" for table in manifest.get("tables", [])}
         bucket = manifest.get("bucket") or {}
         grader = side.files.get(paths.GRADER)
-        self.values: dict[str, Values] = {
+        self.values: dict[Kind, Values] = {
             "split": {"": side.split},
             "tier": {"": metadata.get("tier")},
             "license": {"": metadata.get("license")},
@@ -126,7 +140,7 @@ class Reading:
     def _rest_of_instruction(self, question: str, tables: Values) -> str:
         """What the agent is told beside its question and its tables."""
         listed = {f"- {paths.DATA_DIR}/{name}" for name in tables}
-        text = self._text(paths.INSTRUCTION).replace(question, "", 1)
+        text = self._text(paths.INSTRUCTION).replace(question.strip(), "", 1)
         return "\n".join(line for line in text.splitlines() if line not in listed)
 
     def _text(self, name: str) -> str:
@@ -161,14 +175,14 @@ def _damaged(where: Path, found: str) -> CatalogError:
     )
 
 
-def _graded_by(expected: Values) -> dict[str, Values]:
+def _graded_by(expected: Values) -> dict[Kind, Values]:
     """Gold, answer type and tolerance; of named answers each by its name."""
     gold = expected.get("gold")
     named = {str(item.get("name")): item for item in gold} if isinstance(gold, list) else {}
     tolerances = {key: expected.get(key) for key in _TOLERANCES}
     tolerances |= {f"{name}.{key}": item.get(key) for name, item in named.items() for key in _TOLERANCES}
     return {
-        GOLD: {name: item.get("gold") for name, item in named.items()} or {"": gold},
+        "gold": {name: item.get("gold") for name, item in named.items()} or {"": gold},
         "answer type": {"": expected.get("answer_type")}
         | {name: item.get("answer_type") for name, item in named.items()},
         "tolerance": tolerances,

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.diff.reading import GOLD, Reading, Side, Values, read
+from builder.diff.reading import Kind, Reading, Side, Values, read
 from catalog import paths
 
-OTHER_FILES: Final = "other files"
 # Files that are computed from these values and differ where one of them does.
-_EXPLAINED: Final[Mapping[str, frozenset[str]]] = {
+_EXPLAINED: Final[Mapping[str, frozenset[Kind]]] = {
     paths.INSTRUCTION: frozenset({"answer type", "tolerance"}),
-    paths.CASES: frozenset({"question", GOLD, "answer type", "tolerance", "grader"}),
-    paths.SOLUTION_ANSWER: frozenset({GOLD}),
+    paths.CASES: frozenset({"question", "gold", "answer type", "tolerance", "grader"}),
+    paths.SOLUTION_ANSWER: frozenset({"gold"}),
     paths.SIZE: frozenset({"size"}),
     paths.GRADER: frozenset({"grader"}),
 }
@@ -37,13 +36,13 @@ class Part:
 class Change:
     """One thing about a task that is another than before."""
 
-    what: str
+    what: Kind
     parts: tuple[Part, ...]
 
     @property
     def secret(self) -> bool:
         """True where the values are golds, which are not printed unasked."""
-        return self.what == GOLD
+        return self.what == "gold"
 
 
 def changes(old: Side, new: Side) -> tuple[Change, ...]:
@@ -64,7 +63,7 @@ def changes(old: Side, new: Side) -> tuple[Change, ...]:
     if differing and not found:
         others = differing  # whatever it is, it is not passed over
     if others:
-        found.append(Change(OTHER_FILES, tuple(_file_part(name, old, new) for name in others)))
+        found.append(Change("other files", tuple(_file_part(name, old, new) for name in others)))
     return tuple(found)
 
 
@@ -81,7 +80,7 @@ def _file_told(file: tuple[bool, str] | None) -> str | None:
     return None if file is None else f"sha256:{file[1]}{' executable' if file[0] else ''}"
 
 
-def _compared(old: Mapping[str, Values], new: Mapping[str, Values]) -> Iterator[Change]:
+def _compared(old: Mapping[Kind, Values], new: Mapping[Kind, Values]) -> Iterator[Change]:
     for what, before in old.items():
         after = new[what]
         parts = tuple(
@@ -93,16 +92,16 @@ def _compared(old: Mapping[str, Values], new: Mapping[str, Values]) -> Iterator[
             yield Change(what, parts)
 
 
-def _solution(differing: Sequence[str], names: set[str]) -> Iterator[Change]:
+def _solution(differing: Sequence[str], names: set[Kind]) -> Iterator[Change]:
     """Another solution, without its text: it may spell the gold."""
     inside = [name for name in differing if name.startswith(f"{paths.SOLUTION}/")]
-    if GOLD in names:
+    if "gold" in names:
         inside = [name for name in inside if name != paths.SOLUTION_ANSWER]
     if inside:
         yield Change("solution", tuple(Part(name, None, None) for name in inside))
 
 
-def _explained(name: str, names: set[str], old: Reading, new: Reading) -> bool:
+def _explained(name: str, names: set[Kind], old: Reading, new: Reading) -> bool:
     """Whether a file's difference follows from what changed otherwise."""
     if name.startswith(f"{paths.DATA}/"):
         table = name.removeprefix(f"{paths.DATA}/")
