@@ -73,7 +73,7 @@ def bake(
     expected = _expected(row, name, shared)
     files = [
         file_of(paths.INSTRUCTION, instruction(row, tables, spec, shared).encode()),
-        file_of(paths.TASK_TOML, _toml(row, name, split, tables, size, spec, bucket=bucket is not None).encode()),
+        file_of(paths.TASK_TOML, _toml(row, name, tables, size, spec, bucket=bucket is not None).encode()),
         *_environment(row, tables, size, spec, bucket, base, shared),
         *shared.pick((paths.TEST_SH, paths.GRADER)),
         tests_dockerfile(shared, base),
@@ -199,13 +199,13 @@ def _check_table_name(row: Row, name: str) -> None:
         )
 
 
-def _toml(row: Row, name: str, split: str, tables: Sequence[Table], size: Size, spec: Spec, *, bucket: bool) -> str:
+def _toml(row: Row, name: str, tables: Sequence[Table], size: Size, spec: Spec, *, bucket: bool) -> str:
     kind = Class(size, spec.network, spec.agent, health_timeout(sum(table.bytes for table in tables)), bucket)
     first_line = row.question.strip().partition("\n")[0]
     words = ["data-analysis", str(row.answer_type), *([row.tier] if row.tier else [])]
     package = PackageInfo(name=f"{spec.org}/{name}", description=first_line[:_DESCRIPTION_LIMIT], keywords=words)
+    # The split is the index's to say: a task that moves to another one keeps its bytes, its digest and its receipt.
     metadata: dict[str, Any] = {
-        "split": split,
         "tier": row.tier,
         "answer_type": row.answer_type,
         "license": row.license or spec.license,

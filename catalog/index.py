@@ -19,6 +19,7 @@ from catalog import paths
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 from catalog.rows import AnswerType, Tier
+from catalog.splits import SplitName
 
 INDEX_SCHEMA = 1
 _BATCH = 2000
@@ -146,8 +147,12 @@ def read_index(catalog: Path) -> Iterator[Entry]:
 
 
 def select(entries: Iterable[Entry], split: str | None) -> Iterator[Entry]:
-    """The entries of one split; ``train:medium`` is the medium tier of train, None is everything."""
-    name, _, tier = (split or "").partition(":")
-    for entry in entries:
-        if (not name or entry.split == name) and (not tier or entry.tier == tier):
-            yield entry
+    """The entries of one split; ``train:medium`` is the medium tier of train, None is everything.
+
+    Raises:
+        CatalogError: at once, where ``split`` is no split's name: an unknown tier, a tier of a tier.
+    """
+    if split is None:
+        return iter(entries)
+    name = SplitName.parse(split)
+    return (entry for entry in entries if name.holds(entry.split, entry.tier))

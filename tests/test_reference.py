@@ -25,11 +25,15 @@ from pydantic.fields import FieldInfo
 from builder.check.task_rules import TASK_RULES
 from builder.cli import load_commands
 from builder.commands.options import cache_folder
+from builder.diff import KINDS
+from catalog.curriculum import Curriculum
+from catalog.orders import FORMS
 from catalog.spec import Spec
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
-SPECS, CHECK, COMMANDS = ((ROOT / f"docs/{name}.md").read_text() for name in ("specs", "check", "commands"))
+PAGES = ("specs", "check", "commands", "curricula")
+SPECS, CHECK, COMMANDS, CURRICULA = ((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
 RULES = "| Rule | Severity | What it looks for | What to do |"
 MAKEFILE = (ROOT / "Makefile").read_text()
 
@@ -140,6 +144,21 @@ def test_every_command_is_listed_and_no_other() -> None:
     listed = [row[0].strip("`") for row in rows_of(COMMANDS, "| Command | What it does |")]
     assert len(listed) == len(set(listed))
     assert set(listed) == commands_of(program())
+
+
+def test_every_order_of_a_curriculum_is_listed_and_no_other() -> None:
+    listed = [row[0].strip("`") for row in rows_of(CURRICULA, "| Order | What comes when |")]
+    assert listed == list(FORMS)
+
+
+def test_every_key_of_a_curriculum_is_listed_and_no_other() -> None:
+    listed = [row[0].strip("`") for row in rows_of(CURRICULA.partition("## The file")[2], "| Key | |")]
+    assert listed == [field.alias or name for name, field in Curriculum.model_fields.items()]
+
+
+def test_every_kind_of_difference_is_listed_and_no_other() -> None:
+    listed = re.findall(r"`([a-z ]+)`", " ".join(row[0] for row in rows_of(COMMANDS, "| What changed | |")))
+    assert sorted(listed) == sorted(KINDS)
 
 
 def program() -> Any:

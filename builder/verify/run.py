@@ -26,6 +26,7 @@ from builder.verify.work import EngineGoneError, Progress, Say, Verification, ow
 from catalog.errors import CatalogError
 from catalog.index import Entry, read_index, select
 from catalog.receipts import read_receipt
+from catalog.splits import nothing_there, split_counts
 
 
 @contextlib.contextmanager
@@ -134,9 +135,9 @@ def verify(
     whole = list(read_index(catalog))
     entries = list(select(whole, split))
     if not entries:
-        raise CatalogError(
-            "there is no task to prove", where=catalog, found=f"split {split!r} is empty", fix="name another split"
-        )
+        empty = nothing_there(split, split_counts((entry.split, entry.tier) for entry in whole))
+        message = f"there is no task to prove: {empty.message}"
+        raise CatalogError(message, where=catalog, expected=empty.expected, found=empty.found, fix=empty.fix)
     _known(only or ())
     engine.require()
     assignments = assign(entries, count=sample, full=full, only=only)

@@ -113,7 +113,6 @@ def test_task_toml_parses_back_to_harbors_own_configuration(baked: Baker, spec: 
     found = TaskConfig.model_validate_toml(written)
     kind = Class(SIZE, spec.network, spec.agent, 60.0, False)
     metadata = {
-        "split": "train",
         "tier": "hard",
         "answer_type": "integer",
         "license": hostile + "\x7f",

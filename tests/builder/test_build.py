@@ -317,6 +317,18 @@ def test_identity_does_not_depend_on_neighbours_or_order(bench: Bench, tmp_path:
         assert entry.digest == first[entry.name]
 
 
+def test_identity_does_not_depend_on_the_split(bench: Bench) -> None:
+    bench.build(row("a"), row("b"))
+    first = {entry.name: entry for entry in read_index(bench.out)}
+    (bench.out / paths.RECEIPTS).mkdir()
+    (bench.out / first["b"].receipt).write_text("proof")
+    bench.build(row("a"), row("b", split="test"))
+    again = {entry.name: entry for entry in read_index(bench.out)}
+    assert [entry.path for entry in again.values()] == ["train/a", "test/b"]
+    assert {name: entry.digest for name, entry in again.items()} == {name: one.digest for name, one in first.items()}
+    assert (bench.out / again["b"].receipt).read_text() == "proof"
+
+
 def test_a_receipt_follows_its_digest(bench: Bench) -> None:
     bench.build(row("a"), row("b"))
     entries = {entry.name: entry for entry in read_index(bench.out)}

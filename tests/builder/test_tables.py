@@ -391,7 +391,6 @@ class TestText:
             b"a\n1\n2\n",
             b"a,b\n1,2",
             b"a,b\n\n1,2\n\n",
-            b"a,a\n1,2\n",
             b",b\n0,2\n",
         ],
     )

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from catalog.errors import CatalogError
 from catalog.index import Entry, IndexWriter, read_index, select
+from catalog.rows import Tier
+from catalog.splits import TIERS
 
 
 def entry(number: int, **changes: Any) -> Entry:
@@ -66,6 +72,29 @@ def test_a_tier_is_part_of_the_splits_name() -> None:
     assert [one.name for one in select(entries, "train")] == ["task-1", "task-2"]
     assert list(select(entries, None)) == entries
     assert list(select(entries, "eval")) == []
+
+
+@pytest.mark.parametrize("name", ["train:medium:easy", "train:mediums", ":hard", "train:", ""])
+def test_what_is_no_name_of_a_split_is_refused_before_anything_is_read(name: str) -> None:
+    def never() -> Iterator[Entry]:
+        raise AssertionError("an entry was read")
+        yield
+
+    with pytest.raises(CatalogError, match=re.escape(repr(name))):
+        select(never(), name)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from([None, *TIERS]))))
+def test_every_selection_keeps_entries_as_they_are_and_the_tiers_of_a_split_share_none(
+    marks: list[tuple[str, Tier | None]],
+) -> None:
+    entries = [entry(number, split=split, tier=tier) for number, (split, tier) in enumerate(marks)]
+    for split in ("train", "test"):
+        whole = list(select(entries, split))
+        assert whole == [one for one in entries if one.split == split]
+        tiers = [one for tier in TIERS for one in select(entries, f"{split}:{tier}")]
+        assert sorted(tiers, key=entries.index) == [one for one in whole if one.tier is not None]
+        assert len({one.digest for one in tiers}) == len(tiers)
 
 
 def test_a_folder_without_an_index_is_no_catalog(tmp_path: Path) -> None:
