@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,17 +53,19 @@ def run(command: list[str], *, allowed: tuple[int, ...] = (0,)) -> Run:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.monotonic()
     peak = 0.0
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as child:
+    with (
+        tempfile.TemporaryFile("w+") as told,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True, env=environment) as child,
+    ):
         while child.poll() is None:
             peak = max(peak, sum(map(_pss_mb, _children(child.pid))))
             time.sleep(_SAMPLE_SECONDS)
         seconds = time.monotonic() - began
         assert child.stdout is not None
         output = child.stdout.read()
-    if child.returncode not in allowed:
-        raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}\n{output}")
+        if child.returncode not in allowed:
+            told.seek(0)
+            raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}\n{output}{told.read()}")
     return Run(seconds, peak, output)
 
 
