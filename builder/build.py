@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.plan import open_source, plan
 from builder.sources import SetAside
 from builder.standing import (
-    Recorder,
     Step,
     all_stands,
     decide,
@@ -137,14 +137,17 @@ def build(
     known = read_inspections(cache)
     state = BuildState.read(out, source.file)
     policies = policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock)
-    if all_stands(source, state, policies, known, out):
+    record = Recorder(source.file, policies)
+    notes: list[Finding] = []
+    shelf = TableShelf(source.tables, notes.append, known)
+    if all_stands(record, shelf, notes, state, out):
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
         if jobs > 1:
             start_ahead()
-        shelf = TableShelf(source.tables, report.findings.append, known)
-        record = Recorder(source, policies, shelf)
+        # A shelf of its own, so that what there is to tell is told; no table is read again for it.
+        shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections})
         marks = Fingerprints(policies)
         steps = decide(plan(spec, source, shelf, report.findings.append), marks, state, out)
         same, rest = same_so_far(steps, state)
@@ -158,11 +161,11 @@ def build(
             remaining = itertools.chain(same, [] if first is None else [first], rest)
             try:
                 with building(out, spec.full_name) as folder:
-                    _write(Workplace(spec, lock, folder, out), remaining, state, report, record, jobs, progress)
+                    _write(Workplace(spec, lock, folder, out), remaining, state, report, record, shelf, jobs, progress)
             except ChangedFileError as error:
                 forget_inspection(cache, str(error.where))
                 raise
-        keep_inspections(cache, known, shelf.inspections)
+    keep_inspections(cache, known, shelf.inspections)
     report.seconds = time.monotonic() - began
     return report
 
@@ -189,6 +192,7 @@ def _write(
     state: BuildState,
     report: BuildReport,
     record: Recorder,
+    shelf: TableShelf,
     jobs: int,
     progress: Progress,
 ) -> None:
@@ -233,7 +237,7 @@ def _write(
     # What is set aside or doubtful about the rows as a whole is told again by planning again.
     clean = not report.set_aside and len(report.findings) == doubtful
     (place.new / paths.SET_ASIDE).write_text(set_aside_text(report.set_aside), encoding="utf-8")
-    next_state.close(record.inputs() if clean else None, lists_digest(place.new))
+    next_state.close(record.inputs(shelf) if clean else None, lists_digest(place.new))
     report.removed = len(state) - present
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -47,22 +47,43 @@ class Inputs:
         sets = sorted([list(names), digest] for names, digest in self.sets.items())
         return json.dumps({"rows": self.rows, "shared": self.shared, "sets": sets}, separators=(",", ":"))
 
-    def stand(self, rows: Path, policies: str, shelf: TableShelf) -> bool:
-        """Whether rows, policies and code are as recorded, and every set of tables that ``shelf`` finds."""
-        if self.shared != shared_digest(policies) or self.rows != digest_of_rows(rows):
+
+class Recorder:
+    """Takes down what a build is made of: its file of rows and its code before it begins, its tables at its end.
+
+    Args:
+        file: the file of rows; None for the demo, which has none.
+        policies: what holds for every task, as one text.
+
+    Attributes:
+        file: the same.
+    """
+
+    def __init__(self, file: Path | None, policies: str) -> None:
+        self.file = file
+        self._rows = _digest_of_rows(file) if file else ""
+        digest = hashlib.sha256(policies.encode())
+        add_code(digest, _CODE)
+        self._shared = digest.hexdigest()
+
+    def matches(self, earlier: Inputs, shelf: TableShelf) -> bool:
+        """Whether rows, policies and code are as an earlier build had them, and every set of tables as ``shelf`` is."""
+        if self.file is None or (earlier.rows, earlier.shared) != (self._rows, self._shared):
             return False
         try:
-            return all(set_digest(shelf.find(names, str(rows))) == digest for names, digest in self.sets.items())
+            sets = earlier.sets.items()
+            return all(_set_digest(shelf.find(names, str(self.file))) == digest for names, digest in sets)
         except TableError:
             return False
 
+    def inputs(self, shelf: TableShelf) -> Inputs | None:
+        """The record, with the tables that ``shelf`` found; None without a file, or where it changed meanwhile."""
+        if self.file is None or self._rows != _digest_of_rows(self.file):
+            return None
+        return Inputs(self._rows, self._shared, {names: _set_digest(tables) for names, tables in shelf.sets.items()})
 
-def inputs_of(rows: str, policies: str, shelf: TableShelf) -> Inputs:
-    """The record of a build whose file of rows had the sha256 ``rows``, and whose tables ``shelf`` found."""
-    return Inputs(rows, shared_digest(policies), {names: set_digest(tables) for names, tables in shelf.sets.items()})
 
-
-def digest_of_rows(path: Path) -> str:
+def _digest_of_rows(path: Path) -> str:
     """The sha256 of a file of rows; empty where it cannot be read, which planning will say better."""
     try:
         return sha256_of_file(path) if path.is_file() else ""
@@ -70,17 +91,15 @@ def digest_of_rows(path: Path) -> str:
         return ""
 
 
-def shared_digest(policies: str) -> str:
-    """The sha256 of what all rows share: the policies, and the code with the versions of its libraries."""
-    digest = hashlib.sha256(policies.encode())
+def add_code(digest: hashlib._Hash, patterns: Iterable[str]) -> None:
+    """Add the project's files that match ``patterns`` to a digest, by path and bytes (what Python compiled apart)."""
     root = paths.repository_root()
-    for path in sorted({path for pattern in _CODE for path in root.glob(pattern) if path.is_file()}):
+    for path in sorted({path for pattern in patterns for path in root.glob(pattern) if path.is_file()}):
         if path.suffix != ".pyc":
             digest.update(f"\0{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
-def set_digest(tables: tuple[Table, ...]) -> str:
+def _set_digest(tables: tuple[Table, ...]) -> str:
     """The sha256 of what tasks take from a set of tables: names, bytes and costs in memory."""
     parts = [f"{t.name}\0{t.sha256}\0{t.bytes}\0{t.memory_bytes}\0{t.reading_bytes}" for t in tables]
     return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()

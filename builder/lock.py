@@ -11,8 +11,6 @@ Where there is no lock the catalog is still built, over names without digests, a
 
 from __future__ import annotations
 
-import contextlib
-import os
 import tomllib
 from pathlib import Path
 from typing import Literal, Self
@@ -25,6 +23,7 @@ from builder.machine.registry import DIGEST, resolve
 from catalog.errors import ImageError, SandboxError, SpecError
 from catalog.faults import expected_of, plainly
 from catalog.spec import Spec
+from catalog.whole import write_whole
 
 Kind = Literal["public", "local"]
 Choice = Literal["auto", "public", "local"]
@@ -218,13 +217,9 @@ _MAKERS = {"auto": _either, "public": _public, "local": _local}
 
 def _write(lock: ImageLock, file: Path) -> Path:
     lines = [f'{key} = "{value}"\n' for key, value in lock.model_dump(exclude_none=True).items()]
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        beside.write_text(_HEADER[lock.kind] + "".join(lines), encoding="utf-8")
-        beside.replace(file)
+        write_whole(file, [_HEADER[lock.kind], *lines])
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         raise SpecError(
             "the lock cannot be written",
             where=file,

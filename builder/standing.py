@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from builder.inputs import Inputs, digest_of_rows, inputs_of
-from builder.plan import Planned, Source
+from builder.inputs import Recorder
+from builder.plan import Planned
 from builder.sources import SetAside
 from builder.state import BuildState, Fingerprints
 from builder.tables import TableShelf
-from builder.tables.shelf import FileState, Inspection
 from builder.tree import look_of
 from builder.workers import Changed, Kept, Refused
 from catalog import paths
@@ -27,40 +26,23 @@ from catalog.findings import Finding
 Step = Kept | Changed | Refused | SetAside  # what happens to one row
 
 
-def all_stands(
-    source: Source, state: BuildState, policies: str, known: Mapping[FileState, Inspection], out: Path
-) -> bool:
-    """Whether the last build was clean, was made of just what is there now, and nobody's hand was in it since."""
-    if source.file is None or state.inputs is None:
-        return False
-    notes: list[Finding] = []
-    shelf = TableShelf(source.tables, notes.append, known)
+def all_stands(record: Recorder, shelf: TableShelf, notes: list[Finding], state: BuildState, out: Path) -> bool:
+    """Whether the last build was clean, was made of just what is there now, and nobody's hand was in it since.
+
+    Args:
+        record: of the build that begins.
+        shelf: finds the tables.
+        notes: where the shelf tells what a person should know; a clean build had nothing to tell.
+        state: what the last build left.
+        out: the catalog.
+    """
     return (
-        state.inputs.stand(source.file, policies, shelf)
+        state.inputs is not None
+        and record.matches(state.inputs, shelf)
         and not notes
         and lists_digest(out) == state.lists
         and all(look_of(f"{out}/{path}") == look for path, look in state.looks())
     )
-
-
-class Recorder:
-    """Takes down what a build is made of: the file of rows before it is read, the tables once all were found.
-
-    Attributes:
-        file: the file of rows; None for the demo.
-    """
-
-    def __init__(self, source: Source, policies: str, shelf: TableShelf) -> None:
-        self.file = source.file
-        self._rows = digest_of_rows(source.file) if source.file else ""
-        self._policies = policies
-        self._shelf = shelf
-
-    def inputs(self) -> Inputs | None:
-        """The record; None where the rows stand in no file, or in one that changed while they were read."""
-        if self.file is None or self._rows != digest_of_rows(self.file):
-            return None
-        return inputs_of(self._rows, self._policies, self._shelf)
 
 
 def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: BuildState, out: Path) -> Iterator[Step]:

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.inputs import Inputs
+from builder.inputs import Inputs, add_code
 from catalog import paths
 from catalog.findings import Finding
 from catalog.index import PARQUET_SCHEMA, Entry
@@ -53,10 +53,7 @@ class Fingerprints:
         """``policies`` is the text of all that holds for every task: the spec, and the image lock."""
         self._shared = hashlib.sha256()
         self._shared.update(f"{policies}\0{version('harbor')}\0".encode())
-        root = paths.repository_root()
-        for path in sorted(path for pattern in _CODE for path in root.glob(pattern) if path.is_file()):
-            if path.suffix != ".pyc":
-                self._shared.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+        add_code(self._shared, _CODE)
 
     def of(self, row: Row, tables: tuple[Table, ...], size: Size) -> bytes:
         """The fingerprint of one task, 16 bytes."""

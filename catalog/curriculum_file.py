@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from catalog.curriculum import AGAIN, Curriculum
 from catalog.errors import CatalogError
 from catalog.faults import expected_of, plainly
+from catalog.whole import write_whole
 from catalog.written import read_json, shown
 
 
@@ -54,7 +54,7 @@ def _unreadable(path: Path, found: str) -> CatalogError:
 
 
 def write_curriculum(path: Path, curriculum: Curriculum) -> None:
-    """Write a curriculum beside and rename it; the same tasks and order give the same bytes.
+    """Write a curriculum, whole; the same tasks and order give the same bytes.
 
     Args:
         path: a new file, or an earlier curriculum, which is replaced.
@@ -65,13 +65,8 @@ def write_curriculum(path: Path, curriculum: Curriculum) -> None:
     """
     if path.exists():
         _refuse_what_is_no_curriculum(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        try:
-            beside.write_text(curriculum.model_dump_json(indent=1, by_alias=True) + "\n", encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(path, curriculum.model_dump_json(indent=1, by_alias=True) + "\n")
     except OSError as error:
         raise CatalogError(
             "the curriculum cannot be written", where=path, found=plainly(error), fix="name another file with --out"

@@ -9,13 +9,13 @@ evidence among honest people, and no proof against somebody who writes consisten
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog import paths
+from catalog.whole import write_whole
 
 # The reward that each probe's trial must end with. A trial without a verdict is never as it must be.
 REQUIRED: Final[dict[str, float]] = {
@@ -113,10 +113,8 @@ def read_receipt(catalog: Path, digest: str, grader_version: str) -> Receipt | N
 
 
 def write_receipt(catalog: Path, receipt: Receipt) -> Path:
-    """Write a receipt beside and rename it; returns where it lies."""
+    """Write a receipt, whole; returns where it lies."""
     path = receipt_path(catalog, receipt.digest)
     path.parent.mkdir(exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    beside.write_text(receipt.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, receipt.model_dump_json(indent=1) + "\n")
     return path

@@ -26,6 +26,7 @@ from builder.demo.plan import Plan
 from builder.demo.questions import Question
 from catalog.digest import sha256_of_file
 from catalog.errors import SolutionError, TableError
+from catalog.whole import write_whole
 
 FOLDER = ".golds"
 
@@ -154,6 +155,4 @@ def _write(path: Path, outcome: Outcome) -> None:
         else {"gold": _GOLD.dump_python(outcome, mode="json", exclude_none=True)}
     )
     path.parent.mkdir(exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(value), encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, json.dumps(value))

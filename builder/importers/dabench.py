@@ -20,6 +20,7 @@ from builder.importers.file_of_rows import (
     refuse_ids_used_twice,
     refuse_what_is_not_ours,
     row_columns,
+    surely,
     write_rows,
 )
 from builder.importers.labels import LabelError, asked_answers, named_answer, shortened_form, tidy
@@ -122,10 +123,7 @@ def _prefix(folder: Path) -> str:
 
 
 def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    for record in read_jsonl(path):
-        if isinstance(record, RowError):
-            raise record
-        yield record.columns, f"{path}:{record.line}"
+    return surely(read_jsonl(path), path)
 
 
 def _labels(path: Path) -> dict[int | str, list[tuple[str, str]]]:

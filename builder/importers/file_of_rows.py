@@ -6,16 +6,17 @@ somebody added, or gave a column of their own, makes it a file of theirs.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from builder.importers.report import Fault
+from builder.sources.base import Record
 from catalog.errors import RowError
+from catalog.whole import write_whole
 from catalog.written import shown
 
 _EXCERPT = 60  # characters of a line that is not ours
@@ -104,20 +105,23 @@ def refuse_ids_used_twice(found: Iterable[tuple[str, str]]) -> None:
             )
 
 
+def surely(records: Iterable[Record | RowError], path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The columns of each record of ``path``, and where it stands; raises the first thing that is wrong with one."""
+    for record in records:
+        if isinstance(record, RowError):
+            raise record
+        yield record.columns, f"{path}:{record.line}"
+
+
 def write_rows(out: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows as JSON Lines, all at once.
 
     Raises:
         RowError: where the file cannot be written; what was there is untouched.
     """
-    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        beside.replace(out)
+        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         raise RowError(
             "the rows cannot be written", where=out, found=error.strerror, fix="name another file with --out"
         ) from None

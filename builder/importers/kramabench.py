@@ -15,7 +15,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +27,7 @@ from builder.importers.file_of_rows import (
     refuse_ids_used_twice,
     refuse_what_is_not_ours,
     row_columns,
+    surely,
     write_rows,
 )
 from builder.importers.kinds import Gold, GoldError, gold_of, texts_of
@@ -80,7 +81,7 @@ def import_kramabench(folder: Path, out: Path) -> Report:
     drafts: list[_Draft] = []
     for workload in _workloads(folder):
         home = f"data/{workload.stem}/input"
-        own = [_draft(values, where, home) for values, where in _questions(workload)]
+        own = [_draft(values, where, home) for values, where in surely(read_json_rows(workload), workload)]
         _hold_against_data(own, home, folder, shelf)
         drafts += own
     refuse_ids_used_twice((draft.task_id, draft.where) for draft in drafts)
@@ -106,13 +107,6 @@ def _workloads(folder: Path) -> list[Path]:
         found=", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no folder",
         fix="name the folder that holds workload and data",
     )
-
-
-def _questions(workload: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    for record in read_json_rows(workload):
-        if isinstance(record, RowError):
-            raise record
-        yield record.columns, f"{workload}:{record.line}"
 
 
 def _draft(values: Mapping[str, Any], where: str, home: str) -> _Draft:

@@ -6,13 +6,13 @@ A file counts as unchanged where its path, length and modification time are. The
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from builder.tables.shelf import FileState, Inspection
+from catalog.whole import write_whole
 
 _FILE: Final = "tables.json"
 _SCHEMA: Final = 2  # another one where reading tells more or other things than before
@@ -51,6 +51,4 @@ def forget_inspection(cache: Path, path: str) -> None:
 def _write(cache: Path, inspections: Iterable[tuple[FileState, Inspection]]) -> None:
     files = [[*state, asdict(inspection)] for state, inspection in inspections]
     cache.mkdir(parents=True, exist_ok=True)
-    beside = cache / f"{_FILE}.{os.getpid()}.part"
-    beside.write_text(json.dumps({"schema": _SCHEMA, "files": files}), encoding="utf-8")
-    beside.replace(cache / _FILE)
+    write_whole(cache / _FILE, json.dumps({"schema": _SCHEMA, "files": files}))

@@ -175,6 +175,15 @@ def test_what_is_doubtful_is_told_of_the_line_where_its_row_now_stands(bench: Be
         assert [finding.where for finding in report.findings] == [f"{bench.folder / 'rows.jsonl'}:{line}"]
 
 
+def test_tables_are_remembered_also_by_a_build_in_which_nothing_changed(bench: Bench) -> None:
+    bench.build(row("a"))
+    remembered = bench.folder / "cache/tables.json"
+    before = remembered.read_bytes()
+    remembered.unlink()
+    assert bench.build().written == 0
+    assert remembered.read_bytes() == before
+
+
 def test_a_file_put_into_a_table_folder_that_is_left_out_is_told(bench: Bench) -> None:
     (bench.folder / "tables/more").mkdir()
     (bench.folder / "tables/more/first.csv").write_text("x\n1\n2\n")
