@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog.errors import RowError
-from catalog.written import shown
+from catalog.written import read_json, shown
 
 # More errors than these say the same thing: the file is not what it was meant to be. The rest are counted.
 ERROR_LIMIT = 20
@@ -50,6 +50,43 @@ class SetAside:
 
 
 Reader = Callable[[Path], Iterator[Record | RowError]]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonWords:
+    """How one kind of file says what is wrong with a record of JSON: it is broken, or it is no object."""
+
+    broken: str
+    expected: str
+    mend: str
+    no_object: str
+    instead: str
+
+
+def json_record(path: Path, line: int, text: str, said: JsonWords) -> Record | RowError:
+    """The record of one JSON text (read with surrogateescape), or in its place what is wrong with it."""
+    byte = first_undecoded(text)
+    if byte:
+        return not_utf8(path, line, byte)
+    try:
+        value = read_json(text)
+    except ValueError as error:
+        return RowError(
+            said.broken,
+            where=f"{path}:{line}",
+            expected=said.expected,
+            found=shown(f"{error}: {text.strip()[:60]}"),
+            fix=said.mend,
+        )
+    if not isinstance(value, dict):
+        return RowError(
+            said.no_object,
+            where=f"{path}:{line}",
+            expected='an object such as {"task_id": ..., "question": ..., "answer": ...}',
+            found=shown(text.strip()[:60]),
+            fix=said.instead,
+        )
+    return Record(value, line)
 
 
 class RowsError(RowError):

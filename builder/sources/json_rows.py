@@ -12,10 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from builder.sources.base import Record, first_undecoded, not_utf8, refuse_other_marks
+from builder.sources.base import JsonWords, Record, json_record, refuse_other_marks
 from catalog.errors import RowError
-from catalog.written import read_json, shown
+from catalog.written import shown
 
+_SAID: Final = JsonWords(
+    broken="the object cannot be used",
+    expected="a JSON object with every key once",
+    mend="correct the object",
+    no_object="the item is no JSON object",
+    instead="write one object for each row",
+)
 _DECODER: Final = json.JSONDecoder(strict=True)
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _LAYOUT: Final = '[{"task_id": ..., ...}, ...], or {"rows": [{"task_id": ..., ...}, ...]}'
@@ -45,7 +52,7 @@ def read_json_rows(path: Path) -> Iterator[Record | RowError]:
         place = _list_in(text, begin, path)
         for start, end in _items(text, place):
             line, counted = line + text.count("\n", counted, start), start
-            yield _record(path, line, text[start:end])
+            yield json_record(path, line, text[start:end], _SAID)
     except _BrokenError as error:
         # Where the text is no JSON every later boundary is a guess, so reading ends here.
         yield RowError(
@@ -143,28 +150,3 @@ def _end(text: str, place: int) -> None:
     place = _blanks(text, place)
     if place < len(text):
         raise _BrokenError(place, "more after the end")
-
-
-def _record(path: Path, line: int, text: str) -> Record | RowError:
-    byte = first_undecoded(text)
-    if byte:
-        return not_utf8(path, line, byte)
-    try:
-        value = read_json(text)
-    except ValueError as error:
-        return RowError(
-            "the object cannot be used",
-            where=f"{path}:{line}",
-            expected="a JSON object with every key once",
-            found=shown(f"{error}: {text[:60]}"),
-            fix="correct the object",
-        )
-    if not isinstance(value, dict):
-        return RowError(
-            "the item is no JSON object",
-            where=f"{path}:{line}",
-            expected='an object such as {"task_id": ..., "question": ..., "answer": ...}',
-            found=shown(text[:60]),
-            fix="write one object for each row",
-        )
-    return Record(value, line)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
-from builder.sources.base import Record, first_undecoded, not_utf8, refuse_other_marks
+from builder.sources.base import JsonWords, Record, json_record, refuse_other_marks
 from catalog.errors import RowError
-from catalog.written import read_json, shown
+
+_SAID: Final = JsonWords(
+    broken="the line is not valid JSON",
+    expected="one JSON object a line",
+    mend="correct the line",
+    no_object="the line is no JSON object",
+    instead="write one object a line (a JSON array of rows becomes one line each)",
+)
 
 
 def read_jsonl(path: Path) -> Iterator[Record | RowError]:
@@ -16,29 +24,4 @@ def read_jsonl(path: Path) -> Iterator[Record | RowError]:
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
-                yield _record(path, number, line)
-
-
-def _record(path: Path, number: int, line: str) -> Record | RowError:
-    byte = first_undecoded(line)
-    if byte:
-        return not_utf8(path, number, byte)
-    try:
-        value = read_json(line)
-    except ValueError as error:
-        return RowError(
-            "the line is not valid JSON",
-            where=f"{path}:{number}",
-            expected="one JSON object a line",
-            found=shown(f"{error}: {line.strip()[:60]}"),
-            fix="correct the line",
-        )
-    if not isinstance(value, dict):
-        return RowError(
-            "the line is no JSON object",
-            where=f"{path}:{number}",
-            expected='an object such as {"task_id": ..., "question": ..., "answer": ...}',
-            found=shown(line.strip()[:60]),
-            fix="write one object a line (a JSON array of rows becomes one line each)",
-        )
-    return Record(value, number)
+                yield json_record(path, number, line, _SAID)

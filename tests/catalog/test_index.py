@@ -9,45 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from catalogs import entry_of, write_catalog
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.errors import CatalogError
-from catalog.index import Entry, IndexWriter, read_index, select
+from catalog.index import Entry, read_index, select
 from catalog.rows import Tier
 from catalog.splits import TIERS
 
 
 def entry(number: int, **changes: Any) -> Entry:
-    values: dict[str, Any] = {
-        "digest": f"sha256:{number:064x}",
-        "name": f"task-{number}",
-        "path": f"train/task-{number}",
-        "split": "train",
-        "tier": "easy",
-        "answer_type": "number",
-        "tables": ("a.csv",),
-        "table_set": "0" * 64,
-        "cpus": 1,
-        "memory_mb": 1024,
-        "storage_mb": 1536,
-        "license": None,
-        "grader_version": "1.0.0",
-        "program": True,
-    }
-    return Entry(**{**values, **changes})
-
-
-def write(folder: Path, entries: list[Entry]) -> None:
-    with IndexWriter(folder, "acme/sales") as writer:
-        for one in entries:
-            writer.add(one)
+    return entry_of(f"task-{number}", **{"digest": f"sha256:{number:064x}", **changes})
 
 
 @pytest.mark.parametrize("count", [0, 1, 4500])
 def test_what_is_written_is_read_back_in_order(tmp_path: Path, count: int) -> None:
     entries = [entry(number, tier=None if number % 2 else "hard") for number in range(count)]
-    write(tmp_path, entries)
+    write_catalog(tmp_path, entries)
     assert list(read_index(tmp_path)) == entries
     listed = json.loads((tmp_path / "index.json").read_text())
     assert [task["digest"] for task in listed["tasks"]] == [one.digest for one in entries]
@@ -61,7 +40,7 @@ def test_no_field_can_hold_a_gold() -> None:
 def test_the_same_entries_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        write(tmp_path / name, [entry(1), entry(2)])
+        write_catalog(tmp_path / name, [entry(1), entry(2)])
     for name in ("index.json", "index.parquet"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
@@ -103,7 +82,7 @@ def test_a_folder_without_an_index_is_no_catalog(tmp_path: Path) -> None:
 
 
 def test_a_damaged_index_is_told(tmp_path: Path) -> None:
-    write(tmp_path, [entry(1)])
+    write_catalog(tmp_path, [entry(1)])
     path = tmp_path / "index.parquet"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(CatalogError):
