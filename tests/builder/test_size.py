@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -51,10 +52,18 @@ print(status("VmHWM") - before, before)
 """
 
 
-def peak_of(path: Path, group: str = "") -> tuple[int, int]:
-    """Peak memory of reading (and grouping) a table beyond Python and pandas, and what those take; in bytes."""
+def peak_of(path: Path, group: str = "", threads: int = 2) -> tuple[int, int]:
+    """Peak memory of reading (and grouping) a table beyond Python and pandas, and what those take; in bytes.
+
+    Arrow reads with as many threads as the host has cores, unless told.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(path), group], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", PROGRAM, str(path), group],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
     )
     peak, before = map(int, done.stdout.split())
     return peak, before
@@ -192,6 +201,15 @@ class TestReading:
         table = table_of(path)
         granted = Sizing().working_factor * table.memory_bytes + table.reading_bytes
         assert peak_of(path)[0] <= granted
+
+    @pytest.mark.parametrize("rows", [500, 20_000, 60_000])
+    @pytest.mark.parametrize("columns", [3, 19])
+    def test_a_host_of_many_cores_reads_parquet_within_the_grant(self, tmp_path: Path, rows: int, columns: int) -> None:
+        path = tmp_path / "t.parquet"
+        flights().iloc[:rows, :columns].to_parquet(path)
+        table = table_of(path)
+        granted = Sizing().working_factor * table.memory_bytes + table.reading_bytes
+        assert peak_of(path, threads=16)[0] <= granted
 
     def test_long_texts_in_json(self, tmp_path: Path) -> None:
         path = tmp_path / "t.json"
