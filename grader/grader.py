@@ -282,6 +282,18 @@ TRUTH_HEDGES = frozenset(
     sometimes ?""".split()
 )
 REASONS = frozenset({"because", "since"})
+# What says the opposite of what: sides divided by "/", rows by "|".
+OPPOSITES = """
+    higher more larger greater bigger above over exceed exceeded exceeds surpassed increase increased rise rose risen
+    grow grew grown gained up > / lower less fewer smaller below under decrease decreased fall fell fallen drop dropped
+    decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
+    longer / shorter | older / younger newer | faster / slower | heavier / lighter |
+    before earlier sooner / after later | better / worse | best / worst | positive / negative |
+    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
+    """
+EQUALS = ("same", "equal", "identical", "tied", "unchanged")
+TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
+QUANTIFIED = frozenset("any some there all every each both either only".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -706,6 +718,8 @@ def _stem(word: str) -> str:
 
 
 _short_stem = lru_cache(maxsize=4096)(_stem)
+DIRECTIONS = [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in OPPOSITES.split("|")]
+SAME = {_stem(word) for word in EQUALS}
 
 
 class Question:
@@ -797,6 +811,38 @@ class Question:
         return self.answer_type == "percent" or bool(RATE.search(NOT_A_RATE.sub(" ", self.folded)))
 
     @part
+    def directions(self) -> list[tuple[int, int]]:
+        """The rows of OPPOSITES it speaks of, each with the one side of it."""
+        sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
+        return [(row, said[0]) for row, said in sides if len(said) == 1]
+
+    @part
+    def compared(self) -> tuple[set[str], set[str]]:
+        """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
+        written = WORD_OR_SIGN.findall(self.text)[1:]
+        words = [_own_word(word) for word in written]
+        pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+        stop = next((at for at in range(pivot, len(words)) if words[at] in ".?;!,("), len(words))
+        left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
+        right: list[int] = []
+        for at in range(pivot, stop):
+            if _is_thing(words[at]) and words[at] not in words[:pivot]:
+                right.append(at)
+            elif right:
+                break
+        if not left or not right:
+            return set(), set()
+        named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
+        adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
+        nearest = [at for at in left if at < adjective][-1:]
+        return {words[at] for at in named or nearest}, {words[at] for at in right}
+
+    @part
+    def names(self) -> set[str]:
+        """The words that are written with a capital, or are numbers, behind its first word."""
+        return {_own_word(word) for word in WORD_OR_SIGN.findall(self.text)[1:] if word[0].isupper()}
+
+    @part
     def counts(self) -> bool:
         return self.answer_type == "integer" and not self.units
 
@@ -869,6 +915,25 @@ class Question:
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
         return nouns, clauses
+
+
+def _own_word(word: str) -> str:
+    """A word in small letters without a possessive ending; the article is no word, the name A is one."""
+    word = word.replace("'s", "")
+    return "" if word == "a" else word.casefold()
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() or word[0].isdigit()
+
+
+def _is_thing(word: str) -> bool:
+    """Whether a word can be what is compared."""
+    return word[:1].isalnum() and (word not in FRAME or word == "a") and word not in TWO_PLACED and not _turns(word)
+
+
+def _turns(word: str) -> bool:
+    return any(stem(word) in side for pair in DIRECTIONS for side in pair)
 
 
 @lru_cache(maxsize=256)
@@ -1759,8 +1824,13 @@ def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     readings = _readings(found, target, ctx)
     for value in readings:
         if EXACT.abs(EXACT.subtract(wanted, value)) <= allowed:
-            return f"{_plain(found.value)} is within {_plain(allowed)} of {_plain(target.value)}."
-    raise Wrong(f"{_plain(found.value)} is not within {_plain(allowed)} of {_plain(target.value)}.")
+            return f"{_plain(found.value)} is {_nearness(allowed, wanted)} {_plain(target.value)}."
+    raise Wrong(f"{_plain(found.value)} is not {_nearness(allowed, wanted)} {_plain(target.value)}.")
+
+
+def _nearness(allowed: Decimal, wanted: Decimal) -> str:
+    """What a tolerance asks for, in words; what it grants to the last digits of a float is no difference."""
+    return "equal to" if allowed <= abs(wanted) * TINY else f"within {_plain(allowed)} of"
 
 
 def _gold_unit(target: Quantity, ctx: Question) -> Decimal:
@@ -2009,10 +2079,13 @@ def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     wanted = _truth(fold(gold))
     if wanted is None:
         raise GoldError(f"The gold {_show(gold)} is neither yes nor no.")
-    text = fold_inner(_strip_scalar_dress(answer, ctx)).strip(OUTER)
+    written = _strip_scalar_dress(answer, ctx).strip(OUTER)
+    text = fold_inner(written)
     found = _truth(fold(text))
     if found is None:
         found = _declared_truth(text)
+        if _contradicts(found, WORD_OR_SIGN.findall(written), ctx):
+            raise Wrong(f"The reason contradicts the {'yes' if found else 'no'}, or answers another question.")
     if found != wanted:
         raise Wrong(f"The answer says {'yes' if found else 'no'}, the gold says {'yes' if wanted else 'no'}.")
     return f"Both say {'yes' if wanted else 'no'}."
@@ -2054,6 +2127,50 @@ def _declared_truth(text: str) -> bool:
     if words[-1] in plain and stated and not any(word in NEGATIONS for word in before) and not NEGATED.search(text):
         return truth
     raise Wrong("The answer does not declare yes or no.")
+
+
+def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
+    """Whether what stands beside a yes or no says the opposite of it, or the same of something else.
+
+    The reason turns the question round when it uses the opposite word ("lower" for "higher"), and again when it speaks
+    of the other side of a comparison; a yes goes with an even number of turns, a no with an odd one.
+    """
+    written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
+    words = [_own_word(word) for word in written]
+    pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+    left, right = ctx.compared
+    subject = set(words[:pivot])
+    if subject & left and subject & right:
+        return False  # it speaks of both in words of its own
+    stems = {stem(word) for word in words if word not in "<>" or subject & (left | right)}
+    sides = [(side, [one for one in (0, 1) if DIRECTIONS[row][one] & stems]) for row, side in ctx.directions]
+    turned = {said != [side] for side, said in sides if len(said) == 1}
+    if SAME & stems and ctx.directions and not SAME & ctx.stems:
+        turned.add(True)
+    if len(turned) > 1:
+        return False
+    swapped = bool(subject & right)  # a reason that names neither side speaks of the first
+    denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
+    if not truth:
+        plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
+        return bool(turned) and plain and (True in turned) is (swapped is not denied)
+    others = swapped or (not subject & ctx.names and QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
+    years = set(YEAR_WITHIN.findall(" ".join(words[:pivot])))
+    stated = set(STATED_YEAR.findall(ctx.text))
+    if stated and years and not years & stated:
+        return True
+    if turned:
+        return (True in turned) is not (others is not denied)
+    spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalpha()]
+    return others and all(word in right or word in FRAME or _is_name(spelt) for word, spelt in spoken)
+
+
+def _names_another(written: list[str], ctx: Question) -> bool:
+    """Whether the first thing a reason speaks of has a name that the question does not know, where it has names."""
+    if not ctx.names or " ".join(written).isupper():
+        return False
+    stop = next((at for at, word in enumerate(written) if _turns(_own_word(word))), len(written))
+    return any(word[0].isupper() and not ctx.explains(_own_word(word)) for word in written[:stop])
 
 
 def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2169,6 +2286,7 @@ TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
 TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
 ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
+YEAR_WITHIN = pattern(r"\bin ([12]\d{3})\b")
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
 WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -2399,7 +2517,7 @@ def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     for target, value in zip(wanted, found):
         allowed = tolerance_of(target[0], target[1], tol, ctx.text)
         if EXACT.abs(EXACT.subtract(target[0], value[0])) > allowed:
-            raise Wrong(f"The end {_plain(value[0])} is not within {_plain(allowed)} of {_plain(target[0])}.")
+            raise Wrong(f"The end {_plain(value[0])} is not {_nearness(allowed, target[0])} {_plain(target[0])}.")
     return "Both ends agree."
 
 
@@ -2725,10 +2843,14 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
         if heading and all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
     match = LIST_LEAD.match(text)
-    if not match or RANKED.match(text) or (
-        match[0].rstrip().endswith(":")
-        and any(item.pair for item in items)
-        and "\n" not in match[0] + text[match.end() :][:1]
+    if (
+        not match
+        or RANKED.match(text)
+        or (
+            match[0].rstrip().endswith(":")
+            and any(item.pair for item in items)
+            and "\n" not in match[0] + text[match.end() :][:1]
+        )
     ):
         return text
     words = WORD.findall(match[1].casefold())
