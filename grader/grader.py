@@ -288,7 +288,7 @@ OPPOSITES = """
     grow grew grown gained up > / lower less fewer smaller below under decrease decreased fall fell fallen drop dropped
     decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
     longer / shorter | older / younger newer | faster / slower | heavier / lighter |
-    before earlier sooner / after later | better / worse | best / worst | positive / negative |
+    before earlier sooner / after later | better / worse | best / worst | positive positively / negative negatively |
     warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
@@ -819,7 +819,7 @@ class Question:
     @part
     def compared(self) -> tuple[set[str], set[str]]:
         """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
-        written = WORD_OR_SIGN.findall(self.text)[1:]
+        written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
         pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
         stop = next((at for at in range(pivot, len(words)) if words[at] in ".?;!,("), len(words))
@@ -830,7 +830,7 @@ class Question:
                 right.append(at)
             elif right:
                 break
-        if not left or not right:
+        if not left or not right or (words[right[0]][0].isdigit() and not YEAR.match(words[right[0]])):
             return set(), set()
         named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
@@ -839,8 +839,8 @@ class Question:
 
     @part
     def names(self) -> set[str]:
-        """The words that are written with a capital, or are numbers, behind its first word."""
-        return {_own_word(word) for word in WORD_OR_SIGN.findall(self.text)[1:] if word[0].isupper()}
+        """The words behind its first that are written with a capital."""
+        return {_own_word(word) for word in TEXT_TOKEN.findall(self.text)[1:] if word[0].isupper()}
 
     @part
     def counts(self) -> bool:
@@ -1604,7 +1604,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if quantity.percent and not ctx.rate:
         raise Wrong("A percentage is stated where no rate was asked for.")
     units = quantity.units
-    if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
+    if not units or units & ctx.units:
+        return
+    if any(unit.startswith("question:") for unit in units):
+        if ctx.answer_type == "percent" and not quantity.percent:
+            raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
         return
@@ -2053,7 +2057,10 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     nouns, clauses = ctx.asked_for
     if suffix[0] in ("which", "that", "who"):
         suffix = suffix[1:]
-    if not suffix or suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+    said = [word for word in suffix if word not in ("the", "a", "an")]
+    if not suffix or suffix in ([noun] for noun in nouns):
+        return
+    if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
     for word in suffix:
         if word in NEGATIONS:
@@ -2084,7 +2091,7 @@ def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     found = _truth(fold(text))
     if found is None:
         found = _declared_truth(text)
-        if _contradicts(found, WORD_OR_SIGN.findall(written), ctx):
+        if _contradicts(found, TEXT_TOKEN.findall(written), ctx):
             raise Wrong(f"The reason contradicts the {'yes' if found else 'no'}, or answers another question.")
     if found != wanted:
         raise Wrong(f"The answer says {'yes' if found else 'no'}, the gold says {'yes' if wanted else 'no'}.")
@@ -2161,8 +2168,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         return True
     if turned:
         return (True in turned) is not (others is not denied)
-    spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalpha()]
-    return others and all(word in right or word in FRAME or _is_name(spelt) for word, spelt in spoken)
+    spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalnum()]
+    known = right | FRAME | set(ctx.words)
+    return others and all(word[0].isalpha() and (word in known or _is_name(spelt)) for word, spelt in spoken)
 
 
 def _names_another(written: list[str], ctx: Question) -> bool:
@@ -2582,12 +2590,12 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 
 BULLET = pattern(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
 MARK_OF_LINE = pattern(r"\A\s*[-*•+]\s+(?=\S)")
-NUMBERED = pattern(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+(.*)\Z", re.DOTALL)
+NUMBERED = pattern(r"\A\s*(?:\*\*)?(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))(?:\*\*)?\s+(.*)\Z", re.DOTALL)
 # Ranks as answers write them: "#1 Ford", "1st: Ford", "Rank 1: Ford", "1 - Ford", "First: Ford"; behind: "Ford (1)".
 _PLACE = r"(?:\s(?:place|rank))?\s?(?:[.):|,]|\s[-—](?=\s))"
 RANKED = pattern(
     r"\A\s*(?:(?:#|(?:no|nr)\.?\s?|(?:rank|place|position|number)\s)(\d{1,4})[.):]?|(\d{1,4})(?:st|nd|rd|th)\b"
-    rf"(?:{_PLACE})?|(\d{{1,4}}){_PLACE}|(first|second|third|fourth|fifth){_PLACE})(?:\s+|(?=[^\W\d]))(\S.*)\Z",
+    rf"(?:{_PLACE})?|(\d{{1,4}}){_PLACE}|(first|second|third|fourth|fifth)\b(?:{_PLACE})?)(?:\s+|(?=[^\W\d]))(\S.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 RANK_BEHIND = pattern(r"\A(.*\S)\s*\((?:#|no\.?\s?|rank\s)?(\d{1,4})(?:st|nd|rd|th)?\)\Z", re.IGNORECASE | re.DOTALL)
@@ -3201,10 +3209,12 @@ def grade(
 
 
 STATED_BRACKET = pattern(r"\s*\(([^()]{3,120})\)")
-STATED_LEAD = pattern(r"\A(?:in|during|for|on|at|over|among|within|of|from|using)\s", re.IGNORECASE)
+STATED_LEAD = pattern(
+    r"\A(?:in|during|for|on|at|over|among|within|of|from|using|by|before|after|since|until)\s", re.IGNORECASE
+)
 LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
 IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
-TAIL_START = pattern(r",?\s+(?=(?:in|during|for|on|at|over|among|within)\s)", re.IGNORECASE)
+TAIL_START = pattern(r",?\s+(?=(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s)", re.IGNORECASE)
 ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
 
 
