@@ -1704,7 +1704,8 @@ def load_json(text: str) -> object:
     if text.count("[") + text.count("{") + text.count("(") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
-    for written in (text, text if text.isalnum() else PYTHON_TOKEN.sub(_python_as_json, text)):
+    for python in (False, True):
+        written = PYTHON_TOKEN.sub(_python_as_json, text) if python else text
         try:
             return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
         except (ValueError, RecursionError):
@@ -2803,7 +2804,7 @@ def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     found = _answer_items(answer, items, ctx)
     if ctx.answer_type == "set":
         found = _distinct(found)
-        items = [item for at, item in enumerate(items) if fold(item.text) not in {fold(one.text) for one in items[:at]}]
+        items = list({fold(item.text): item for item in reversed(items)}.values())[::-1]
     if len(found) != len(items):
         raise Wrong(f"The answer has {len(found)} items, the gold {len(items)}.")
     if ctx.answer_type == "ordered_list":
@@ -3101,7 +3102,8 @@ def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     """The values below a row that holds every name; nothing where another line follows than rows of as many cells."""
     lines = [line for line in (line.strip() for line in text.split("\n")) if line and not TABLE_RULE.match(line)]
     for at, line in enumerate(lines[:-1]):
-        header = [_field_key(cell) for cell in _cells(line)] if len(line) <= MAX_WORKING else []
+        celled = len(line) <= MAX_WORKING and any(mark in line for mark in "|\t;,")
+        header = [_field_key(cell) for cell in _cells(line)] if celled else []
         if len(header) > 1 and set(names) <= set(header):
             rows = [_cells(row) for row in lines[at + 1 :]]
             if any(len(row) != len(header) for row in rows):
@@ -3209,12 +3211,12 @@ def grade(
 
 
 STATED_BRACKET = pattern(r"\s*\(([^()]{3,120})\)")
-STATED_LEAD = pattern(
-    r"\A(?:in|during|for|on|at|over|among|within|of|from|using|by|before|after|since|until)\s", re.IGNORECASE
-)
+_STATED = r"(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s"
+STATED_HINT = pattern(rf"\(|\b(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
+STATED_LEAD = pattern(rf"\A(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
 LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
 IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
-TAIL_START = pattern(r",?\s+(?=(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s)", re.IGNORECASE)
+TAIL_START = pattern(rf",?\s+(?={_STATED})", re.IGNORECASE)
 ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
 
 
@@ -3224,7 +3226,9 @@ def _reason(gold: str, text: str, ctx: Question, tol: Tolerance) -> str:
     try:
         return rule(gold, text, ctx, tol)
     except Wrong:
-        shorter = _without_stated(text, ctx) if ctx.answer_type in ONE_VALUE and len(text) <= MAX_SENTENCE else text
+        if ctx.answer_type not in ONE_VALUE or len(text) > MAX_SENTENCE or not STATED_HINT.search(text):
+            raise
+        shorter = _without_stated(text, ctx)
         if shorter == text:
             raise
     return rule(gold, shorter, ctx, tol)
