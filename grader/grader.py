@@ -2023,6 +2023,8 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
 
 def _check_prefix(prefix: list[str], ctx: Question) -> None:
     nouns = ctx.asked_for[0]
+    if ctx.options.intersection(prefix) - FRAME - nouns - LABEL_NOUNS:
+        raise Wrong("The answer names another option in front of this one.")
     for word in prefix:
         if word in NEGATIONS or (
             (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
