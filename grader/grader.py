@@ -293,6 +293,7 @@ OPPOSITES = """
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
+END_OF_CLAUSE = frozenset(".?;!,(")
 QUANTIFIED = frozenset("any some there all every each both either only".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
@@ -822,7 +823,7 @@ class Question:
         written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
         pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
-        stop = next((at for at in range(pivot, len(words)) if words[at] in ".?;!,("), len(words))
+        stop = next((at for at in range(pivot, len(words)) if words[at] in END_OF_CLAUSE), len(words))
         left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
         right: list[int] = []
         for at in range(pivot, stop):
@@ -834,7 +835,7 @@ class Question:
             return set(), set()
         named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
-        nearest = [at for at in left if at < adjective][-1:]
+        nearest = [at for at in left if at < adjective][-1:] or left[-1:]
         return {words[at] for at in named or nearest}, {words[at] for at in right}
 
     @part
