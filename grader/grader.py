@@ -295,6 +295,31 @@ EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
 END_OF_CLAUSE = frozenset(".?;!,(")
 QUANTIFIED = frozenset("any some there all every each both either only".split())
+# What a "no" may be followed by without a mark, where it is the answer and no article of a noun ("no data").
+AFTER_NO = frozenset("it it's they there here this that these those the a an he she we i because since".split())
+AUXILIARIES = frozenset("is are was were does do did has have had".split())
+FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
+NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
+POINTING = frozenset("it they there he she this that these those we all both each".split())
+# How much a reason says there is, and to how much of it a question applies.
+SOME = frozenset("some several many multiple numerous few one exist exists existed".split())
+UNIVERSAL = frozenset("all every each both always".split())
+LIMITING = frozenset("only just exactly most never first last half".split())
+# Kinds that exclude each other, and ends of which only one is asked for: sides divided by "/", rows by "|".
+CONTRARIES = """
+    categorical nominal qualitative / numeric numerical continuous quantitative | even / odd | symmetric / skewed |
+    present / absent | pass passed passes / fail failed fails | accepted / rejected | valid / invalid |
+    unique / duplicate duplicated
+    """
+ENDS = """
+    start started starts begin began begun beginning opening launch / end ended ends finish finished deadline closing
+    expiry due | first / last | lower / upper | birth born / death died | arrival arrived / departure departed |
+    import imports imported / export exports exported | bought purchase purchased / sold sale sales
+    """
+FAULTS = frozenset("error errors exception traceback warning failure".split())
+AGGREGATES = frozenset("sum count range difference".split())
+# Keys that name an answer as such, whatever is asked.
+ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction list text min max".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -423,11 +448,11 @@ def _phrases(table: str) -> frozenset[str]:
 
 # Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
 NONE_WORDS = _phrases("""
-    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
-    no results | no answer exists | there is none | there are none | there was none | there were none |
+    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no results |
+    no answer exists | there is none | there are none | there was none | there were none |
     there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
     | none exists | none of them | none found | no such | no row | no rows | no record | no records |
-    no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    no such row | no such record | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
     """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
@@ -514,6 +539,10 @@ DRESSES = frozenset("`~<\\*_\"'$#•-")
 LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
+# Tags whose content is run, hidden or working, never an answer.
+NO_DRESS = frozenset(
+    "script style template iframe svg title head think thinking thought reasoning scratchpad error warning".split()
+)
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
@@ -547,7 +576,8 @@ def _peel_once(text: str) -> str:
         return body if newline and LANGUAGE.match(language) else text[3:-3]
     if text[0] == "<":
         match = TAGGED.match(text)
-        return match[2] if match and f"<{match[1]}>" not in match[2] else text
+        shown = match and f"<{match[1]}>" not in match[2] and match[1].casefold() not in NO_DRESS
+        return match[2] if match and shown else text
     if text[0] == "\\":
         match = LATEX_WRAPPER.match(text)
         if match and _closing(text, match.end()) == len(text) - 1:
@@ -719,7 +749,16 @@ def _stem(word: str) -> str:
 
 
 _short_stem = lru_cache(maxsize=4096)(_stem)
-DIRECTIONS = [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in OPPOSITES.split("|")]
+
+
+def _sides(table: str) -> list[list[set[str]]]:
+    """The rows of a table of opposites, each with the stems of its two sides."""
+    return [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in table.split("|")]
+
+
+DIRECTIONS = _sides(OPPOSITES)
+KINDS = _sides(CONTRARIES)
+CONTRARY_LABELS = DIRECTIONS + _sides(ENDS)
 SAME = {_stem(word) for word in EQUALS}
 
 
@@ -816,6 +855,35 @@ class Question:
         """The rows of OPPOSITES it speaks of, each with the one side of it."""
         sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
         return [(row, said[0]) for row, said in sides if len(said) == 1]
+
+    def opposes(self, stems: set[str], table: list[list[set[str]]]) -> bool:
+        """Whether words name one side of a row of which the question names the other alone."""
+        return any(
+            self.stems & one and not self.stems & other and stems & other and not stems & one
+            for row in table
+            for one, other in (row, row[::-1])
+        )
+
+    @part
+    def denied(self) -> set[str]:
+        """The stems of what it asks about as not being so: "price" of "which rows have no price"."""
+        start = next((at for at, token in enumerate(self.tokens) if token in ("which", "what", "who")), 0)
+        clause = self.tokens[start:]
+        stop = next((at for at, token in enumerate(clause) if token in ".?;:(" or token == "if"), len(clause))
+        denial = next((at for at in range(stop) if _denies(clause[at])), stop)
+        return {stem(word) for word in clause[denial + 1 : stop] if word not in FUNCTION_WORDS} - {
+            stem(noun) for noun in self.asked_for[0]
+        }
+
+    @part
+    def existence(self) -> list[str]:
+        """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
+        match = EXISTENCE.match(self.folded)
+        if not match or NEGATED.search(self.folded):
+            return []
+        tokens = _tokens_of(self.folded[match.end() :])
+        stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token in ALTERNATIVES), len(tokens))
+        return tokens[:stop]
 
     @part
     def compared(self) -> tuple[set[str], set[str]]:
@@ -916,6 +984,15 @@ class Question:
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
         return nouns, clauses
+
+
+EXISTENCE = pattern(
+    r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
+)
+
+
+def _denies(word: str) -> bool:
+    return word in ("no", "not", "without", "never") or word.endswith("n't")
 
 
 def _own_word(word: str) -> str:
@@ -1647,7 +1724,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     """Takes one value out of a one-key JSON object, a one-item list, `@name[value]`, a label or a calculation."""
     for _ in range(4):
         before = text
-        text = _from_json(peel(text))
+        text = _from_json(peel(text), ctx)
         match = FIELD.match(text) if text[:1] == "@" else None
         text = match[1] if match else text
         match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
@@ -1661,7 +1738,21 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     return text
 
 
+def _check_contrary(label: str, ctx: Question) -> None:
+    """Refuses a label that names another thing than was asked for: the end for the start, a sum for a minimum."""
+    words = WORD.findall(label.casefold().replace("_", " "))
+    strange = {word for word in words if not ctx.explains(word)}
+    statistic = STATISTICS & ctx.raw_words and not HOW_MANY.search(ctx.folded)
+    if (
+        ctx.opposes({stem(word) for word in words}, CONTRARY_LABELS)
+        or strange & FAULTS
+        or (statistic and AGGREGATES.intersection(words) - ctx.raw_words)
+    ):
+        raise Wrong(f"The label {_show(label)} names something else than what was asked for.")
+
+
 def _label_is_harmless(label: str, ctx: Question) -> bool:
+    _check_contrary(label, ctx)
     words = WORD.findall(label.casefold().replace("_", " "))
     if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
         return False
@@ -1675,12 +1766,21 @@ def _label_is_harmless(label: str, ctx: Question) -> bool:
     return 0 < len(words) <= 6
 
 
-def _from_json(text: str) -> str:
+def _names_answer(key: str, ctx: Question) -> bool:
+    """Whether a key says no more than that this is the answer, or is made of the question's words."""
+    words = WORD.findall(key.casefold().replace("_", " "))
+    known = ANSWER_KEYS | LABEL_NOUNS
+    return _label_is_harmless(key, ctx) and all(ctx.explains(word) or word in known for word in words)
+
+
+def _from_json(text: str, ctx: Question) -> str:
     """The value of a JSON object with one key, or of a list with one item; anything else unchanged."""
     if text[:1] not in "{[" or not text or len(text) > MAX_SENTENCE:
         return text
     value = load_json(text)
     if isinstance(value, Pairs) and len(value) == 1:
+        if not _names_answer(str(value[0][0]), ctx):
+            raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
         value = value[0][1]
     elif isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -1965,7 +2065,7 @@ def same_text(gold: str, answer: str) -> bool:
 
 def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of folded texts, alone or as the one thing a short sentence states."""
-    text = peel(_from_json(peel(answer)))
+    text = peel(_from_json(peel(answer), ctx))
     match = FIELD.match(text)
     text = match[1] if match else text
     text = SOLE_NUMBER.sub("", text)
@@ -2026,6 +2126,8 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
     nouns = ctx.asked_for[0]
     if ctx.options.intersection(prefix) - FRAME - nouns - LABEL_NOUNS:
         raise Wrong("The answer names another option in front of this one.")
+    if ctx.denied.intersection(map(stem, prefix)):
+        raise Wrong("The answer states what the question asks about as not being so.")
     for word in prefix:
         if word in NEGATIONS or (
             (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
@@ -2039,6 +2141,7 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
         return
     last = prefix[-1]
     if last in ":=":
+        _check_contrary(" ".join(prefix), ctx)
         _check_label([word for word in prefix if word[0].isalnum()], ctx)
     named = last in nouns or last in LABEL_NOUNS
     of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
@@ -2062,10 +2165,14 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     if suffix[0] in ("which", "that", "who"):
         suffix = suffix[1:]
     said = [word for word in suffix if word not in ("the", "a", "an")]
+    if suffix[-1:] == ["out"]:
+        raise Wrong("What stands behind the text makes it another statement.")
     if not suffix or suffix in ([noun] for noun in nouns):
         return
     if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
+    if ctx.denied.intersection(map(stem, suffix)):
+        raise Wrong("The answer states what the question asks about as not being so.")
     for word in suffix:
         if word in NEGATIONS:
             raise Wrong(f"The word {_show(word)} behind the text changes it.")
@@ -2093,6 +2200,8 @@ def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     written = _strip_scalar_dress(answer, ctx).strip(OUTER)
     text = fold_inner(written)
     found = _truth(fold(text))
+    if found is None:
+        found = _existence_stated(text, ctx)
     if found is None:
         found = _declared_truth(text)
         if _contradicts(found, TEXT_TOKEN.findall(written), ctx):
@@ -2129,9 +2238,10 @@ def _declared_truth(text: str) -> bool:
     truth = said.pop() is True
     if _is_bare([word for word in words if word not in plain]):
         raise Wrong("The answer offers another value beside yes or no.")
-    if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
+    if TRUTH_HEDGES & set(words) or MAY_BE.search(text) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | REASONS):
+    follower = AFTER_NO | AUXILIARIES if words[0] == "no" else FRAME | REASONS
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in follower):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
@@ -2140,12 +2250,71 @@ def _declared_truth(text: str) -> bool:
     raise Wrong("The answer does not declare yes or no.")
 
 
+MAY_BE = pattern(r"\b(?:may|might|could|can) (?:be|have)\b")
+
+
+def _existence_stated(text: str, ctx: Question) -> bool | None:
+    """The truth of "there is no significant difference" where that is what the question asks for; else None."""
+    words = [word for word in WORD_OR_SIGN.findall(text.strip(OUTER)) if word not in ("a", "an", "the", "any")]
+    if words[:1] == ["there"] and words[1:2] and words[1] in ("is", "are", "was", "were"):
+        words = words[2:]
+    elif words[:1] != ["no"]:
+        return None
+    if words == ["none"]:
+        return False if ctx.existence else None
+    denied = words[:1] == ["no"]
+    said = [stem(word) for word in words[denied:]]
+    asked = [stem(word) for word in ctx.existence if word not in ("a", "an", "the", "any")]
+    noun = next((at for at, word in enumerate(asked) if word in NOUN_STOPS), len(asked))
+    return not denied if 0 < noun <= len(said) and asked[: len(said)] == said else None
+
+
+def _restates(words: list[str], ctx: Question) -> bool:
+    """Whether the reason of a "no" affirms what the question asks: "No, it is", "No, there are 3 duplicates"."""
+    words = [word for word in words if word[:1].isalnum() and word not in ("so", "the", "a", "an")]
+    if not words or NEGATED.search(ctx.folded) or any(_denies(word) or word in NEGATIONS for word in words):
+        return False
+    if "0" in words or "zero" in words:
+        return False
+    if len(words) <= 3 and words[0] in POINTING and AUXILIARIES.intersection(words[-2:]) and set(words[2:]) <= SOME:
+        return "only" not in words
+    stems = [stem(word) for word in ctx.tokens]
+    counted = {word for word in words if word.isdigit() or word in NUMBER_WORDS or word in SOME}
+    said = [word for word in words if word not in counted and word not in FRAME]
+    if not all(ctx.explains(word) or f"{word}ly" in ctx.words for word in said):
+        return False
+    if ctx.existence and not ctx.directions and not ctx.numbers and UNIVERSAL.isdisjoint(words):
+        things = {stem(word) for word in ctx.existence if word not in FRAME}
+        exists = AUXILIARIES.intersection(words) or counted or "there" in words
+        if exists and (things.intersection(map(stem, said)) or (counted and not said)):
+            return True
+    if ctx.directions:
+        return False
+    limits = {word for word in LIMITING | UNIVERSAL if word in ctx.words}
+    if counted - {"one"} - set(ctx.words) or LIMITING.intersection(words) - limits or len(set(said) - counted) < 1:
+        return False
+    if (limits & UNIVERSAL and UNIVERSAL.isdisjoint(words)) or not (limits & LIMITING).issubset(words):
+        return False
+    if "one" in counted and UNIVERSAL.isdisjoint(words):
+        return False
+    asking = ctx.tokens[:1] in (["did"], ["do"], ["does"])
+    stated = AUXILIARIES.intersection(words) or (asking and len(said) > 1 and words[0] not in PREPOSITIONS)
+    return bool(stated) and _in_order([stem(word) for word in said], stems)
+
+
+def _in_order(said: list[str], asked: list[str]) -> bool:
+    """Whether the words stand in the question in the same order, those left out apart."""
+    rest = iter(asked)
+    return all(any(word in (other, other[:-1]) or other.startswith(word) for other in rest) for word in said)
+
+
 def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     """Whether what stands beside a yes or no says the opposite of it, or the same of something else.
 
     The reason turns the question round when it uses the opposite word ("lower" for "higher"), and again when it speaks
     of the other side of a comparison; a yes goes with an even number of turns, a no with an odd one.
     """
+    reason = [_own_word(word) for word in written[1:]] if written[0].casefold() in ("no", "false") else []
     written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
     words = [_own_word(word) for word in written]
     pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
@@ -2160,11 +2329,17 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
+    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
+        return truth
+    if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
+        return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
     if not truth:
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
-        return bool(turned) and plain and (True in turned) is (swapped is not denied)
+        if not turned:
+            return not swapped and not denied and _restates(reason, ctx)
+        return plain and (True in turned) is (swapped is not denied)
     others = swapped or (not subject & ctx.names and QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
     years = set(YEAR_WITHIN.findall(" ".join(words[:pivot])))
     stated = set(STATED_YEAR.findall(ctx.text))
@@ -2175,6 +2350,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalnum()]
     known = right | FRAME | set(ctx.words)
     return others and all(word[0].isalpha() and (word in known or _is_name(spelt)) for word, spelt in spoken)
+
+
+AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
 
 
 def _names_another(written: list[str], ctx: Question) -> bool:
@@ -2200,6 +2378,20 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
+def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
+    """Whether the noun behind a "no" is what the question asks for: "no product", not "no answer" or "no reviews"."""
+    if "no" not in words:
+        return True
+    noun = words[words.index("no") + 1 :]
+    noun = noun[1:] if noun[:1] == ["such"] else noun
+    if not noun:
+        return "such" in words
+    asked = {stem(word) for word in ctx.asked_for[0]}
+    if asked or noun[0] in FRAME:
+        return stem(noun[0]) in asked or noun[0] in ("one", *ABSENCE_WORDS) or (noun[0] in COUNT_NOUNS and not asked)
+    return stem(noun[0]) not in ctx.denied and ctx.explains(noun[0])
+
+
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if folded in INAPPLICABLE or fold(text) in INAPPLICABLE:
@@ -2211,6 +2403,8 @@ def _absence(text: str, ctx: Question) -> str | None:
         return None
     rest = [word for word in words if word[0].isalnum()]
     if rest == ["no"] or (len(words) > 2 and words[1] == "," and not set(rest[1:]) & (ABSENCE_WORDS | VERBS)):
+        return None
+    if not _denies_what_is_asked(rest, ctx):
         return None
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
@@ -2448,7 +2642,7 @@ def _gold_when(gold: str) -> When:
 
 
 def _strip_date_dress(answer: str, ctx: Question) -> str:
-    text = peel(_from_json(peel(answer)))
+    text = peel(_from_json(peel(answer), ctx))
     match = FIELD.match(text)
     text = match[1] if match else text
     match = TIMESTAMP.match(text)
@@ -2461,6 +2655,8 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
 
 def _check_date_rest(rest: str, ctx: Question) -> None:
     words = WORD_OR_SIGN.findall(rest)
+    if words[-1:] and words[-1] in PREPOSITIONS | {"be"}:
+        raise Wrong("The answer breaks off behind the date, or is no date.")
     for at, word in enumerate(words):
         if word == TAKEN:
             continue
@@ -2832,8 +3028,12 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     match = FIELD.match(text)
     text = _list_frame(peel(match[1] if match else text), items, ctx)
     text = BOTH.sub("", text) if len(items) > 1 else text
+    if text.rstrip("\"'`)]}* ").endswith(("...", "…")) and not any(item.text.endswith(("...", "…")) for item in items):
+        raise Wrong("The list breaks off.")
     value = load_json(text) if text[:1] == "{" else None
     if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
+        if not _names_answer(str(value[0][0]), ctx):
+            raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
         inner = value[0][1]
         return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
@@ -2844,6 +3044,9 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     if found and not any(item.pair for item in items):
         found[-1] = _strip_last(found[-1], items, ctx)
         found[0] = _strip_first(found[0], items, ctx)
+        spoken = {stem(word) for text in (found[0], found[-1]) for word in WORD.findall(text)} if ctx.denied else set()
+        if spoken & ctx.denied and not ctx.denied.intersection(map(stem, WORD.findall(ctx.gold))):
+            raise Wrong("The answer states what the question asks about as not being so.")
     return found
 
 
@@ -2868,7 +3071,7 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     words = WORD.findall(match[1].casefold())
     if not words or not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
         return text
-    if fold(match[1]) in {fold(item.text) for item in items}:
+    if fold(match[1]) in {fold(item.text) for item in items} or ctx.denied.intersection(map(stem, words)):
         return text
     return text[match.end() :]
 
@@ -2881,6 +3084,10 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
         rest = [word.strip(OUTER).casefold() for word in words[cut:]]
         head = " ".join(words[:cut])
         plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if any(map(_denies, rest)):
+            plain = bool(ctx.denied) and ctx.says(*rest)
+        elif ctx.denied.intersection(map(stem, rest)):
+            plain = False
         if plain and fold(head) in golds:
             return head
     return text
