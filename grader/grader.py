@@ -339,7 +339,22 @@ SCALES = {
 }  # fmt: skip
 # Scale letters that are units too: the scale is meant unless the question asks for that dimension.
 SCALE_UNITS = {"m": "length", "mm": "length", "t": "mass", "k": "temperature", "b": "data"}
-DECREASES = frozenset("loss deficit decrease decreased decline declined fall fell drop dropped down lost".split())
+# What a change is called, by its direction; a loss and a gain are amounts as well.
+DECREASES = frozenset(
+    """loss losses deficit lose loses lost losing decrease decreases decreased decreasing decline declines declined
+    declining fall falls fell fallen falling drop drops dropped dropping down reduce reduces reduced reduction shrink
+    shrank shrunk""".split()
+)
+INCREASES = frozenset(
+    """profit profits gain gains gained gaining increase increases increased increasing rise rises rose risen rising
+    grow grows grew grown growing growth up climb climbs climbed""".split()
+)
+AMOUNTS = frozenset("loss losses deficit profit profits gain gains up down".split())
+CHANGE_NOUNS = frozenset("decrease decline drop fall loss reduction increase rise gain growth".split())
+CHANGE_ASKED = pattern(
+    r"\b(?:chang|differ|var[yi]|trend|develop|evol|by how|than\b|compar|effect|impact|affect|mov(?:e|ing)|shift|slope"
+    r"|coefficient|rate\b|add|remov|improv|higher|lower|more\b|less\b|fewer|gap\b|deviat)"
+)
 VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5",
           "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}  # fmt: skip
 
@@ -357,9 +372,11 @@ UNIT_TABLE = {
     "time": """
         s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins
         minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y""",
-    "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
+    "area": """
+        m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | mm2 | sqft ft2 | mi2 | yd2 | inch2""",
     "volume": """
-        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons""",
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
+        yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
@@ -484,6 +501,27 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
 
 
 UNITS, DIMENSIONS = _unit_index()
+_LENGTHS = {form: row.split()[0] for row in UNIT_TABLE["length"].split("|") for form in row.split()}
+POWER_HINT = pattern(r"[\^²³⁻]|\b(?:sq|cu)|\bcubic", re.IGNORECASE)
+POWER_WORD = pattern(
+    r"\b(?:(square|sq)|(?:cubic|cu))\b\.?\s?(" + "|".join(sorted(_LENGTHS, key=len, reverse=True)) + r")\b",
+    re.IGNORECASE,
+)
+POWER_SIGN = pattern(r"(?<=[^\W\d_])(?:\^\{?([23])\}?|([²³]))(?!\w)")
+INVERSE = pattern(r"(?:(?<=\w)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in ))([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)")
+ONE_PER = pattern(r"(?<=\d )1/(?=[^\W\d_])|(?<=in )1/(?=[^\W\d_])|(?<=[(\[])1/(?=[^\W\d_])")
+
+
+def plain_powers(text: str) -> str:
+    """Squares, cubes and inverses of units in one form: "square kilometres", "km^2" and "km²" are km2, "s^-1" is /s."""
+    if POWER_HINT.search(text):
+        text = POWER_WORD.sub(lambda match: _LENGTHS[match[2].lower()] + ("2" if match[1] else "3"), text)
+        text = POWER_SIGN.sub(lambda match: (match[1] or match[2]).translate(POWERS), text)
+        text = INVERSE.sub(lambda match: f"/{match[1]}{match[2] or match[3]}".translate(POWERS).rstrip("1"), text)
+    return ONE_PER.sub("/", text) if "1/" in text else text
+
+
+POWERS = str.maketrans("¹²³", "123")
 SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
@@ -504,6 +542,7 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
+SPLIT_NUMBER = pattern("\\d[\u200b\u200c\u200d\u2060\ufeff\u00ad]+\\d")
 BLANKS = pattern(r"\s+")
 BLANK_RUN = pattern(r"[ \t]{3,}")
 BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
@@ -523,6 +562,8 @@ def clean(answer: str | bytes) -> str:
     if answer.isascii() and answer.isprintable():  # one line: nothing to translate, nothing hostile, no second form
         text = answer.strip(" ")
         return BLANK_RUN.sub("  ", text) if "   " in text else text
+    if SPLIT_NUMBER.search(answer):
+        raise Wrong("An invisible character stands inside a number.")
     text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
@@ -723,13 +764,15 @@ FRACTION_FIXED = pattern(
 )
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
-EACH = pattern(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)")
+EACH = pattern(r"(?:\b(?:per|an?|each|every)\s+|(?<![\w)])/)([^\W\d_]+[23]?)\b")
+PER = pattern(r"\b(?:per|each|every)\b|(?<![\w)])1?/(?=[^\W\d_])")
 OR_BEYOND = pattern(r"\w or (?:more|less|above|below|over|under|[^\W\d_]{2,}er)\b")  # "5 or more", "2010 or later"
 CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
 COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
 NOUN_END = pattern(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ")
 INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
-UNIT_TOKEN = pattern(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]")
+_UNIT_SIGN = r"[^\s\d,;:?!()\[\]\"$€£¥₹]"
+UNIT_TOKEN = pattern(rf"[$€£¥₹]|\d[\d.,]*|{_UNIT_SIGN}+(?:\d(?=/){_UNIT_SIGN}+)?(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
 LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
@@ -812,7 +855,7 @@ class Question:
 
     @part
     def literals(self) -> set[str]:
-        return {_unit_key(word) for word in LITERAL_END.split(self.text)}
+        return {_unit_key(word) for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text)}
 
     @part
     def numbers(self) -> set[Decimal]:
@@ -831,7 +874,7 @@ class Question:
     def periods(self) -> set[str]:
         """The units of time that "per", "each" or "monthly" names."""
         named = (period for word, period in PERIOD_WORDS.items() if word in self.raw_words)
-        return {unit for word in (*EACH.findall(self.folded), *named) for unit in UNITS.get(word, ())}
+        return {unit for word in (*EACH.findall(plain_powers(self.folded)), *named) for unit in UNITS.get(word, ())}
 
     @part
     def scale(self) -> Decimal:
@@ -849,6 +892,20 @@ class Question:
         if self.points or ("how many" in self.folded and not PERCENT_FIXED.search(self.folded)):
             return False
         return self.answer_type == "percent" or bool(RATE.search(NOT_A_RATE.sub(" ", self.folded)))
+
+    @part
+    def direction(self) -> int:
+        """1 where it asks by how much something rose, -1 where it fell, 0 where neither or both are spoken of."""
+        words = set(WORD.findall(LOSS_IS_NEGATIVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
+        rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
+        return rises - falls
+
+    @part
+    def asks_change(self) -> bool:
+        """Whether it speaks of a change or of a difference, in whatever direction."""
+        words = self.raw_words
+        return bool(CHANGE_ASKED.search(self.folded)) or not words.isdisjoint(INCREASES | DECREASES)
 
     @part
     def directions(self) -> list[tuple[int, int]]:
@@ -1066,7 +1123,7 @@ def _asked_units(text: str) -> frozenset[str]:
 
     Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
-    tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", text))
+    tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", plain_powers(text)))
     found: set[str] = set()
     for position, token in enumerate(tokens):
         key = _unit_key(token)
@@ -1136,7 +1193,10 @@ BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around
 YEAR = pattern(r"[12]\d{3}\Z")
 EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
+INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60}|[\d.]{1,40} \\times 10\^\{?-?\d{1,4}\}?)\$(?![\w$])")
+LATEX_BLANK = pattern(r"\\[,;: ]")
+LATEX_TEXT = pattern(r"\\(?:text|mathrm)\{([^{}]{0,40})\}")
+LATEX_DEGREE = pattern(r"\^\s?(?:\{\s?\\circ\s?\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
 UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
@@ -1329,7 +1389,9 @@ class Reader:
         text = INLINE_MATH.sub(r"\1", text) if "$" in text else text
         if not text.isascii():
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
-        self.text = text
+        if "\\" in text:
+            text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
+        self.text = text = plain_powers(text)
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
@@ -1354,7 +1416,8 @@ class Reader:
             if negative:
                 raise Wrong("A minus sign inside accounting parentheses has no single reading.")
             negative = True
-        if self._says_decrease(first):
+        direction = self._direction(first, last + 1)
+        if direction < 0:
             if negative:
                 raise Wrong("A decrease by a negative amount has no single reading.")
             negative = True
@@ -1364,15 +1427,30 @@ class Reader:
     def _accounting(self, money: bool) -> bool:
         return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
 
-    def _says_decrease(self, first: int) -> bool:
-        """Whether words in front of the number ("a loss of", "fell by") make it negative; the question's own do not."""
+    def _direction(self, first: int, after: int) -> int:
+        """-1 where words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign, else 0.
+
+        The direction that the question asks for turns nothing, the opposite one does.
+        """
         before = [self._word(at) for at in range(max(0, first - 4), first)]
-        for word in before:
-            if word in DECREASES:
-                losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
-                asked = stem(word) in self.ctx.stems
-                return not asked or bool(losses_negative and losses_negative[1] == word)
-        return False
+        words = [word for word in before if word in DECREASES or word in INCREASES]
+        if self._word(after) in CHANGE_NOUNS:
+            words.append(self._word(after))
+        if not words:
+            return 0
+        words = [word for word in words if word not in AMOUNTS] or words
+        said = {word in INCREASES for word in words}
+        if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
+            raise Wrong("The answer says that it rose and that it fell.")
+        if not self.ctx.direction and not AMOUNTS.issuperset(words) and "by" in before and not self.ctx.asks_change:
+            raise Wrong("The answer states a change where none was asked for.")
+        falls = words[0] in DECREASES
+        losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
+        if losses_negative:
+            return -1 if falls else 0
+        if self.ctx.direction:
+            return -1 if (self.ctx.direction < 0) is not falls else 0
+        return -1 if falls and stem(words[0]) not in self.ctx.stems else 0
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1434,7 +1512,8 @@ class Reader:
             percent = percent or taken == 1
             if not taken and not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
-            if not taken and word == "/" and (units or self.tokens[position - 1].text in "$€£") and position:
+            priced = bool(units) or self._word(position - 1) in ("$", "€", "£")
+            if not taken and word == "/" and (priced or (not percent and PER.search(self.ctx.folded))):
                 taken = self._take_period(at)
             if not taken and not units and not percent:
                 units, taken = self._take_unit(at)
@@ -1646,6 +1725,9 @@ class Reader:
     def _explained(self, position: int) -> bool:
         """Whether the question explains a word; "or" only where it stands there as here ("5 or more stars")."""
         word = self._word(position)
+        if self._word(position - 1) == "per" and units_of(word):
+            asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
+            return bool(units_of(word) & asked)
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
         return self.ctx.says(self._word(position - 1), word, self._word(position + 1))
@@ -2737,7 +2819,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
-    text = END_LABEL.sub(" ", text)
+    text = plain_powers(END_LABEL.sub(" ", text))
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -2745,6 +2827,9 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
     if "%" in match[0] + after[:1]:
         agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
+    for sign in set(match[0]) & set("$€£"):
+        if ctx.units and not ctx.units & UNITS[sign]:
+            raise Wrong("The currency named is not what was asked for.")
     _check_range_rest(before, after, ctx)
     ends = []
     for written in (match["low"], match["high"]):
