@@ -500,14 +500,14 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u2028\u2029\u0085"), "\n"),
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc"), "'"),
-    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u300c\u300d\u300e\u300f"), '"'),
     ord("\u00b4"): "'",
 }
 BLANKS = pattern(r"\s+")
 BLANK_RUN = pattern(r"[ \t]{3,}")
 BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
 HOSTILE = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
-OUTER = " \t\n.,;:!\"'"
+OUTER = " \t\n.,;:!\"'。।۔"
 
 
 def clean(answer: str | bytes) -> str:
@@ -2813,6 +2813,7 @@ AND = pattern(r"\s(?:and|&)\s")
 LEADING_AND = pattern(r"(?:^|\s)(?:and|&)\s+")
 NUMBERS_ONLY = pattern(r"\A[-+\d.eE% ]+\Z")
 THEN = pattern(r"\Athen\s+")
+PLAIN_WORDS = pattern(r"\A[^\W\d_]+(?:[ -][^\W\d_]+){0,3}\Z")
 PLAIN_NUMBER = pattern(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z")
 BOTH = pattern(r"\A(?:both|all)\s+(?=\S)", re.IGNORECASE)
 LIST_LEAD = pattern(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", re.IGNORECASE)
@@ -2899,9 +2900,13 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
     pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
     if quoted:
         return pieces
-    for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
+    paired = bool(like) and all(map(PAIR.match, like))  # an arrow then stands between a key and its value
+    for separator in ("\t", ";", "|", *(() if paired else ("→", "->", "=>", " > ", ">"))):
         if separator in text and not any((separator.strip() or separator) in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
+    stroked = [piece.strip() for piece in text.split("/")] if text.count("/") == len(like) - 1 else []
+    if len(stroked) > 1 and "," not in text and all(PLAIN_WORDS.match(piece) for piece in (*stroked, *like)):
+        return stroked
     commas_inside = [item for item in like if "," in item]
     spaced = ", " in text and not any(", " in item for item in like)
     if commas_inside and not spaced:
@@ -3037,7 +3042,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
         raise Wrong("A key of the object is given twice.")
-    found = read_items(text, like, ctx.answer_type == "ordered_list")
+    found = _records(text, items, ctx) or read_items(text, like, ctx.answer_type == "ordered_list")
     if len(found) > MAX_ITEMS:
         raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
@@ -3047,6 +3052,25 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         if spoken & ctx.denied and not ctx.denied.intersection(map(stem, WORD.findall(ctx.gold))):
             raise Wrong("The answer states what the question asks about as not being so.")
     return found
+
+
+def _records(text: str, items: list[Item], ctx: Question) -> list[str]:
+    """Pairs that are written as records, [{"group": "A", "mean": 3.25}], or as lines of two cells below their heads."""
+    if not items or not all(item.pair for item in items):
+        return []
+    value = load_json(text) if text[:1] == "[" else None
+    if isinstance(value, list) and not isinstance(value, Pairs) and all(isinstance(row, Pairs) for row in value):
+        heads = {tuple(str(key) for key, _ in row) for row in value}
+        rows = [[_item_text(cell, False) for _, cell in row] for row in value]
+        titles = list(heads.pop()) if len(heads) == 1 else []
+    else:
+        rows = [[cell.strip() for cell in line.split(",")] for line in text.split("\n") if line.strip()]
+        titles = rows.pop(0) if len(rows) == len(items) + 1 else ["name", "value"]
+    if len(rows) != len(items) or any(len(row) != 2 or ":" in row[0] for row in (titles, *rows)):
+        return []
+    if not all(_names_answer(title, ctx) for title in titles):
+        raise Wrong("The heads above the pairs name something else than the answer.")
+    return [f"{key}: {cell}" for key, cell in rows]
 
 
 def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
@@ -3093,8 +3117,9 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
 
 
 def _strip_first(text: str, items: list[Item], ctx: Question) -> str:
-    """The first item without the question's noun for all of them ("clinics B and D")."""
-    noun, _, rest = text.partition(" ")
+    """The first item without the question's noun for all of them ("clinics B and D", "The columns age and fare")."""
+    lead = ARTICLE.match(text.casefold())
+    noun, _, rest = text[lead.end() if lead else 0 :].partition(" ")
     golds = {fold(item.text) for item in items}
     named = noun.casefold() in ctx.raw_words and noun.casefold() not in NEGATIONS
     return rest if len(items) > 1 and named and fold(text) not in golds and fold(rest) in golds else text
