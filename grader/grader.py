@@ -1769,7 +1769,9 @@ def _names_answer(key: str, ctx: Question) -> bool:
     """Whether a key says no more than that this is the answer, or is made of the question's words."""
     words = WORD.findall(key.casefold().replace("_", " "))
     known = ANSWER_KEYS | LABEL_NOUNS
-    return _label_is_harmless(key, ctx) and all(ctx.explains(word) or word in known for word in words)
+    return _label_is_harmless(key, ctx) and all(
+        ctx.explains(word) or word in known or units_of(word) & ctx.units for word in words
+    )
 
 
 def _from_json(text: str, ctx: Question) -> str:
@@ -2319,6 +2321,8 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
     left, right = ctx.compared
     subject = set(words[:pivot])
+    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
+        return truth
     if subject & left and subject & right:
         return False  # it speaks of both in words of its own
     stems = {stem(word) for word in words if word not in "<>" or subject & (left | right)}
@@ -2328,13 +2332,14 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
-    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
-        return truth
     if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
         return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
+    denied = denied or not {"no", "never", "zero", "0"}.isdisjoint(reason)
     if not truth:
+        if ctx.existence and not ctx.numbers:  # how many there are makes no difference
+            words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
         if not turned:
             return not swapped and not denied and _restates(reason, ctx)
@@ -2813,7 +2818,6 @@ AND = pattern(r"\s(?:and|&)\s")
 LEADING_AND = pattern(r"(?:^|\s)(?:and|&)\s+")
 NUMBERS_ONLY = pattern(r"\A[-+\d.eE% ]+\Z")
 THEN = pattern(r"\Athen\s+")
-PLAIN_WORDS = pattern(r"\A[^\W\d_]+(?:[ -][^\W\d_]+){0,3}\Z")
 PLAIN_NUMBER = pattern(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z")
 BOTH = pattern(r"\A(?:both|all)\s+(?=\S)", re.IGNORECASE)
 LIST_LEAD = pattern(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", re.IGNORECASE)
@@ -2904,9 +2908,6 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
     for separator in ("\t", ";", "|", *(() if paired else ("→", "->", "=>", " > ", ">"))):
         if separator in text and not any((separator.strip() or separator) in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
-    stroked = [piece.strip() for piece in text.split("/")] if text.count("/") == len(like) - 1 else []
-    if len(stroked) > 1 and "," not in text and all(PLAIN_WORDS.match(piece) for piece in (*stroked, *like)):
-        return stroked
     commas_inside = [item for item in like if "," in item]
     spaced = ", " in text and not any(", " in item for item in like)
     if commas_inside and not spaced:
