@@ -539,7 +539,7 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u2028\u2029\u0085"), "\n"),
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc"), "'"),
-    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u300c\u300d\u300e\u300f"), '"'),
     ord("\u00b4"): "'",
 }
 SPLIT_NUMBER = pattern("\\d[\u200b\u200c\u200d\u2060\ufeff\u00ad]+\\d")
@@ -547,7 +547,7 @@ BLANKS = pattern(r"\s+")
 BLANK_RUN = pattern(r"[ \t]{3,}")
 BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
 HOSTILE = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff0-\ufffd]")
-OUTER = " \t\n.,;:!\"'"
+OUTER = " \t\n.,;:!\"'。।۔"
 
 
 def clean(answer: str | bytes) -> str:
@@ -1852,7 +1852,9 @@ def _names_answer(key: str, ctx: Question) -> bool:
     """Whether a key says no more than that this is the answer, or is made of the question's words."""
     words = WORD.findall(key.casefold().replace("_", " "))
     known = ANSWER_KEYS | LABEL_NOUNS
-    return _label_is_harmless(key, ctx) and all(ctx.explains(word) or word in known for word in words)
+    return _label_is_harmless(key, ctx) and all(
+        ctx.explains(word) or word in known or units_of(word) & ctx.units for word in words
+    )
 
 
 def _from_json(text: str, ctx: Question) -> str:
@@ -2402,6 +2404,8 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
     left, right = ctx.compared
     subject = set(words[:pivot])
+    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
+        return truth
     if subject & left and subject & right:
         return False  # it speaks of both in words of its own
     stems = {stem(word) for word in words if word not in "<>" or subject & (left | right)}
@@ -2411,13 +2415,14 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
-    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
-        return truth
     if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
         return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
+    denied = denied or not {"no", "never", "zero", "0"}.isdisjoint(reason)
     if not truth:
+        if ctx.existence and not ctx.numbers:  # how many there are makes no difference
+            words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
         if not turned:
             return not swapped and not denied and _restates(reason, ctx)
@@ -2985,7 +2990,8 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
     pieces, quoted = _outside_quotes(text) if '"' in text or "'" in text else ([], False)
     if quoted:
         return pieces
-    for separator in ("\t", ";", "|", " > ", ">", "→", "->"):
+    paired = bool(like) and all(map(PAIR.match, like))  # an arrow then stands between a key and its value
+    for separator in ("\t", ";", "|", *(() if paired else ("→", "->", "=>", " > ", ">"))):
         if separator in text and not any((separator.strip() or separator) in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
     commas_inside = [item for item in like if "," in item]
@@ -3123,7 +3129,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
         raise Wrong("A key of the object is given twice.")
-    found = read_items(text, like, ctx.answer_type == "ordered_list")
+    found = _records(text, items, ctx) or read_items(text, like, ctx.answer_type == "ordered_list")
     if len(found) > MAX_ITEMS:
         raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
@@ -3133,6 +3139,25 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         if spoken & ctx.denied and not ctx.denied.intersection(map(stem, WORD.findall(ctx.gold))):
             raise Wrong("The answer states what the question asks about as not being so.")
     return found
+
+
+def _records(text: str, items: list[Item], ctx: Question) -> list[str]:
+    """Pairs that are written as records, [{"group": "A", "mean": 3.25}], or as lines of two cells below their heads."""
+    if not items or not all(item.pair for item in items):
+        return []
+    value = load_json(text) if text[:1] == "[" else None
+    if isinstance(value, list) and not isinstance(value, Pairs) and all(isinstance(row, Pairs) for row in value):
+        heads = {tuple(str(key) for key, _ in row) for row in value}
+        rows = [[_item_text(cell, False) for _, cell in row] for row in value]
+        titles = list(heads.pop()) if len(heads) == 1 else []
+    else:
+        rows = [[cell.strip() for cell in line.split(",")] for line in text.split("\n") if line.strip()]
+        titles = rows.pop(0) if len(rows) == len(items) + 1 else ["name", "value"]
+    if len(rows) != len(items) or any(len(row) != 2 or ":" in row[0] for row in (titles, *rows)):
+        return []
+    if not all(_names_answer(title, ctx) for title in titles):
+        raise Wrong("The heads above the pairs name something else than the answer.")
+    return [f"{key}: {cell}" for key, cell in rows]
 
 
 def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
@@ -3179,8 +3204,9 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
 
 
 def _strip_first(text: str, items: list[Item], ctx: Question) -> str:
-    """The first item without the question's noun for all of them ("clinics B and D")."""
-    noun, _, rest = text.partition(" ")
+    """The first item without the question's noun for all of them ("clinics B and D", "The columns age and fare")."""
+    lead = ARTICLE.match(text.casefold())
+    noun, _, rest = text[lead.end() if lead else 0 :].partition(" ")
     golds = {fold(item.text) for item in items}
     named = noun.casefold() in ctx.raw_words and noun.casefold() not in NEGATIONS
     return rest if len(items) > 1 and named and fold(text) not in golds and fold(rest) in golds else text
