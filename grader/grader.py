@@ -701,6 +701,15 @@ def _may_order(text: str) -> bool:
     return any(word in folded for word in ORDER_WORDS_NEEDED)
 
 
+def _behind_hashes(text: str) -> str:
+    """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
+    working, _, last = text.rpartition("\n#### ")
+    if "\\boxed" in working and "\n" not in last:
+        raise Wrong("Two answers are declared.")
+    alone = "#" not in working and "\n" not in last and not MARK.search(text)
+    return last if alone and len(working) <= MAX_WORKING else text
+
+
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
     longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
@@ -714,7 +723,7 @@ def undress(text: str, ctx: Question) -> str:
         raise Wrong("The answer is a pattern.")
     if ctx.answer_type != "fields" and "!" in text and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
-    text = peel(text)
+    text = peel(_behind_hashes(text) if "\n#### " in text else text)
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -1189,6 +1198,13 @@ PLACES = pattern(
 _SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
 ARITHMETIC = pattern(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
 LABEL = pattern(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
+# Signs that stand for a statistic, each with the words of a question that asks for it.
+SYMBOLS = {
+    "r^2": "squared r2 r² determination", "r²": "squared r2 r² determination", "\\mu": "mean average",
+    "\\bar{x}": "mean average", "μ": "mean average", "\\sigma": "std deviation", "σ": "std deviation",
+    "\\sigma^2": "variance", "σ²": "variance", "s^2": "variance", "\\rho": "correlation", "ρ": "correlation",
+}  # fmt: skip
+SYMBOL = pattern(r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*=\s*", re.IGNORECASE)
 FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
@@ -1803,6 +1819,11 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         text = _from_json(peel(text))
         match = FIELD.match(text) if text[:1] == "@" else None
         text = match[1] if match else text
+        match = SYMBOL.match(text) if "=" in text else None
+        if match and match[1].casefold() not in ctx.folded:
+            if ctx.raw_words.isdisjoint(SYMBOLS[match[1].casefold()].split()):
+                raise Wrong("The sign names another statistic than the one that was asked for.")
+            text = text[match.end() :]
         match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
