@@ -217,6 +217,11 @@ COUNT_NOUNS = {
     **{form: noun for noun in ("column", "table", "dataset", "time") for form in (noun, noun + "s")},
 }
 HOW_MANY = pattern(r"\b(?:how many|number of|count of)\s+(?:[^\W\d_]+\s+)??(\w+)")
+AGE_ASKED = pattern(
+    r"\bhow old\b|\b(?:average|mean|median|maximum|minimum|max|min|modal|highest|lowest|oldest|youngest|typical"
+    r"|(?:what|which)(?: (?:is|was) the)?)\s+ages?\b"
+    r"|\b(?:mean|median|average|deviation|maximum|minimum|range) of (?:the |their |all )?ages?\b(?! group)"
+)
 OCCURRENCES = pattern(r"\b(?:times|often|ratio|factor|frequen|occur|appear|repeat)")
 
 # In text these never stand beside the one answer.
@@ -235,6 +240,14 @@ NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
 LINKS = frozenset("it's is was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
+# How a noun begins that is counted, and how one that is not: "how many of the 60 students own more than two cars".
+COUNT_LEADS = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
+COUNT_FILLERS = frozenset("of the these those all more fewer less different distinct unique other".split())
+DETERMINERS = frozenset("the a an one two three four five six seven eight nine ten than per each every any".split())
+NOUN_ENDS = VERBS | PREPOSITIONS | frozenset("that which who whose where when can could will would or not".split())
+TOTALS = frozenset(
+    "number count sum total amount average mean median mode maximum minimum max min quantity variance deviation".split()
+)
 LABEL_NOUNS = frozenset(
     """option choice answer label category value code id name letter item number group class""".split()
 )
@@ -402,7 +415,7 @@ DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
 DIMENSION_HINTS = {
     "mass": "weight mass weigh heavy heaviest load",
     "length": "length distance height width depth long tall far altitude",
-    "time": "time duration delay long age wait tenure latency",
+    "time": "time duration delay long wait tenure latency",
     "area": "area",
     "volume": "volume capacity",
     "speed": "speed velocity fast",
@@ -719,6 +732,15 @@ def _may_order(text: str) -> bool:
     return any(word in folded for word in ORDER_WORDS_NEEDED)
 
 
+def _behind_hashes(text: str) -> str:
+    """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
+    working, _, last = text.rpartition("\n#### ")
+    if "\\boxed" in working and "\n" not in last:
+        raise Wrong("Two answers are declared.")
+    alone = "#" not in working and "\n" not in last and not MARK.search(text)
+    return last if alone and len(working) <= MAX_WORKING else text
+
+
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
     longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
@@ -732,7 +754,7 @@ def undress(text: str, ctx: Question) -> str:
         raise Wrong("The answer is a pattern.")
     if ctx.answer_type != "fields" and "!" in text and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
-    text = peel(text)
+    text = peel(_behind_hashes(text) if "\n#### " in text else text)
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -808,6 +830,8 @@ SAME = {_stem(word) for word in EQUALS}
 class Question:
     """What a question and its gold let an answer say; what no answer needs to know is never looked for."""
 
+    bare_unit = False  # whether the gold names its unit without the scale that the question asks for
+
     def __init__(self, question: str, gold: str, answer_type: str) -> None:
         self.text = question.translate(TRANSLATION)
         self.answer_type = answer_type
@@ -865,6 +889,8 @@ class Question:
     @part
     def units(self) -> frozenset[str]:
         units = _asked_units(self.text)
+        if not units and self.how_old:
+            return UNITS["years"]
         if units >= UNITS["pounds"]:  # a mass or a currency, never both
             money = self.answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
             units -= {"mass:lb" if money else "money:GBP"}
@@ -971,6 +997,45 @@ class Question:
     @part
     def counts(self) -> bool:
         return self.answer_type == "integer" and not self.units
+
+    @part
+    def counted(self) -> set[str]:
+        """The stems of the nouns it asks the number of: of "how many of the 60 students passed", student."""
+        found: set[str] = set()
+        for at in range(len(self.tokens)):
+            if tuple(self.tokens[at : at + 2]) not in COUNT_LEADS:
+                continue
+            start = at + 2
+            while start < len(self.tokens) and (self.tokens[start] in COUNT_FILLERS or self.tokens[start].isdigit()):
+                start += 1
+            found.update(self._noun_phrase(start, 4))
+        return found
+
+    @part
+    def not_counted(self) -> set[str]:
+        """The stems of what it names as another thing: of "how many species live at one site", site."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            before = self.tokens[max(0, at - 2) : at]
+            placed = token in DETERMINERS or token.isdigit()
+            if not self.counted:  # "what was the rent of the flats" asks for no flats; "the sum of the fares" for fares
+                placed = token == "the" and before[-1:] == ["of"] and before[0] not in TOTALS
+            if placed or (token == "the" and self.how_old):
+                found.update(self._noun_phrase(at + 1, 2))
+        return found - self.counted
+
+    def _noun_phrase(self, start: int, length: int) -> list[str]:
+        """The stems of the words from there to the next verb, preposition or mark."""
+        phrase: list[str] = []
+        for word in self.tokens[start : start + length]:
+            if word in NOUN_ENDS or word in DETERMINERS or not word[0].isalnum():
+                break
+            phrase.append(stem(word))
+        return phrase
+
+    @part
+    def how_old(self) -> bool:
+        return bool(AGE_ASKED.search(self.folded) and not HOW_MANY.search(self.folded))
 
     @part
     def bullets(self) -> bool:
@@ -1163,6 +1228,7 @@ class Quantity(NamedTuple):
     units: frozenset[str] = frozenset()
     money: bool = False
     special: str = ""  # nan, inf, -inf or none
+    spelled: bool = False  # the unit is a word behind the number, no currency's sign or code
 
 
 class Token(NamedTuple):
@@ -1210,6 +1276,13 @@ PLACES = pattern(
 _SUM = r"[\d\s.,+\-*/×÷()%$€£]*"
 ARITHMETIC = pattern(rf"\A{_SUM}\d{_SUM}[+\-*/×÷]{_SUM}=\s*(?=\S)")
 LABEL = pattern(r"\A@?([^\W\d][\w .'\"()/-]{0,60}?)[\"'`*_]*\s*(?::|=(?!=)|==?>|->)\s*(?=\S)")
+# Signs that stand for a statistic, each with the words of a question that asks for it.
+SYMBOLS = {
+    "r^2": "squared r2 r² determination", "r²": "squared r2 r² determination", "\\mu": "mean average",
+    "\\bar{x}": "mean average", "μ": "mean average", "\\sigma": "std deviation", "σ": "std deviation",
+    "\\sigma^2": "variance", "σ²": "variance", "s^2": "variance", "\\rho": "correlation", "ρ": "correlation",
+}  # fmt: skip
+SYMBOL = pattern(r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*=\s*", re.IGNORECASE)
 FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
@@ -1422,7 +1495,9 @@ class Reader:
                 raise Wrong("A decrease by a negative amount has no single reading.")
             negative = True
         value = EXACT.multiply(value, Decimal(scale or 1))
-        return Quantity(-value if negative else value, percent, bool(scale), (units & right) or units or right, money)
+        spelled = bool(right) and not (money and len(self._word(last)) <= 3)
+        named = (units & right) or units or right
+        return Quantity(-value if negative else value, percent, bool(scale), named, money, spelled=spelled)
 
     def _accounting(self, money: bool) -> bool:
         return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
@@ -1688,8 +1763,17 @@ class Reader:
         pair = (self._word(at), self._word(at + 1))
         if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
+        noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
+        named, following = self._word(noun), self._word(noun + 1)
+        whole = stem(following) in self.ctx.counted and self.ctx.says(named, following)
+        if self._names_another(named) and not whole:
+            raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
         if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
             raise Wrong("The number is a bound or one of several, not a stated value.")
+
+    def _names_another(self, word: str) -> bool:
+        """Whether a word names a thing of the question's that is not the one it counts."""
+        return word.isalpha() and word not in FRAME and stem(word) in self.ctx.not_counted
 
     def _counts(self, noun: str) -> bool:
         """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
@@ -1728,6 +1812,8 @@ class Reader:
         if self._word(position - 1) == "per" and units_of(word):
             asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
             return bool(units_of(word) & asked)
+        if word == "old" and self._word(position - 1) in ("years", "year") and "time:yr" in self.ctx.units:
+            return True
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
         return self.ctx.says(self._word(position - 1), word, self._word(position + 1))
@@ -1764,6 +1850,8 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if quantity.percent and not ctx.rate:
         raise Wrong("A percentage is stated where no rate was asked for.")
     units = quantity.units
+    if ctx.scale != 1 and quantity.spelled and not quantity.scaled and not ctx.bare_unit and units & ctx.units:
+        raise Wrong("The unit is named without the scale that was asked for.")
     if not units or units & ctx.units:
         return
     if any(unit.startswith("question:") for unit in units):
@@ -1809,6 +1897,11 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         text = _from_json(peel(text), ctx)
         match = FIELD.match(text) if text[:1] == "@" else None
         text = match[1] if match else text
+        match = SYMBOL.match(text) if "=" in text else None
+        if match and match[1].casefold() not in ctx.folded:
+            if ctx.raw_words.isdisjoint(SYMBOLS[match[1].casefold()].split()):
+                raise Wrong("The sign names another statistic than the one that was asked for.")
+            text = text[match.end() :]
         match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
@@ -1981,6 +2074,7 @@ def _gold_read(gold: str, question: str, answer_type: str, scale: Decimal) -> Qu
     own.units = frozenset(DIMENSIONS)
     own.counts = False
     own.scale = scale
+    own.bare_unit = True
     try:
         return read_quantity(clean(gold), own)
     except Wrong as problem:
@@ -1992,6 +2086,7 @@ def _gold_quantity(gold: str, ctx: Question) -> Quantity:
     quantity = _gold_read(gold, ctx.text, ctx.answer_type, ctx.scale)
     if quantity.units:
         ctx.units = ctx.units | quantity.units
+        ctx.bare_unit = quantity.spelled and not quantity.scaled
     ctx.rate = ctx.rate or quantity.percent
     return quantity
 
@@ -2867,7 +2962,10 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
         word = word.casefold()
         unit = UNITS.get(word, frozenset()) & ctx.units
         if word.isalpha() and not (
-            ctx.explains(word) or unit or word in ("between", "ci", "range", "interval", "inclusive")
+            ctx.explains(word)
+            or unit
+            or (word == "old" and "time:yr" in ctx.units)
+            or word in ("between", "ci", "range", "interval", "inclusive")
         ):
             raise Wrong(f"The word {_show(word)} is not explained.")
         if (not word.isalpha() and word not in ".,:=()[]%$€£\"'*`") or (word in "$€£" and ctx.units and not unit):
