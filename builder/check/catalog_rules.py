@@ -16,7 +16,6 @@ from catalog.findings import Finding
 from catalog.index import Entry
 
 _HIDDEN = (paths.BLOBS, paths.RECEIPTS, paths.BUILD_STATE)
-_FILES = (paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def nothing_strays(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]
     for child in sorted(catalog.iterdir()):
         if child.name in splits and child.is_dir():
             yield from _stray_tasks(catalog, child, listed)
-        elif child.name not in _HIDDEN and child.name not in _FILES:
+        elif child.name not in _HIDDEN and child.name not in paths.LISTS:
             yield Finding("N11-stray", "error", child.name, "is no part of the catalog", "move it elsewhere")
     for path in sorted(listed):
         if not (catalog / path).is_dir():
