@@ -136,11 +136,12 @@ class Deduplicator:
 def canonical_gold(row: Row) -> str:
     """A gold in one spelling: 34.650 and 34.65 are one, as are Yes and yes."""
     if isinstance(row.answer, tuple):
-        return "\0".join(sorted(f"{named.name}\1{_canonical(named.gold)}" for named in row.answer))
-    return _canonical(row.answer)
+        return "\0".join(sorted(f"{named.name}\1{canonical_text(named.gold)}" for named in row.answer))
+    return canonical_text(row.answer)
 
 
-def _canonical(text: str) -> str:
+def canonical_text(text: str) -> str:
+    """One gold in one spelling."""
     folded = _folded(text)
     try:
         number = Decimal(folded)

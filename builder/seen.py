@@ -64,7 +64,7 @@ def sightings(gold: str, answer_type: str, side: AgentSide) -> Iterator[Sighting
         answer_type: its type.
         side: what the agent has.
     """
-    if not _telling(gold):
+    if not telling(gold):
         return
     pattern = _pattern(gold)
     label = answer_type in _LABELS
@@ -91,7 +91,7 @@ def seen_in(gold: str, answer_type: str, question: str, files: Iterable[str]) ->
         question: what is asked.
         files: the names of the task's files, below its data folder.
     """
-    if not _telling(gold):
+    if not telling(gold):
         return ""
     pattern, is_number = _pattern(gold), _number(gold) is not None
     for name in files:
@@ -121,8 +121,8 @@ def _number(text: str) -> Decimal | None:
         return None
 
 
-def _telling(gold: str) -> bool:
-    """Would this text, met in an instruction, be more than chance?"""
+def telling(gold: str) -> bool:
+    """Would this text, met in an instruction or as another task's gold, be more than chance?"""
     text = gold.strip()
     number = _number(text)
     if number is None:

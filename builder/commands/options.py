@@ -18,6 +18,9 @@ TablesOption = Annotated[
 ]
 NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")]
+OverlapOption = Annotated[
+    bool, typer.Option("--forbid-overlap", help="Call near-duplicates across splits errors, not warnings.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

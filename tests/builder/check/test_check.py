@@ -11,7 +11,7 @@ import pytest
 
 from builder.build import build
 from builder.check import CheckReport, check
-from builder.check.catalog_rules import normalised
+from builder.check.overlaps import normalised
 from builder.lock import ImageLock
 from catalog import paths
 from catalog.errors import CatalogError
