@@ -26,14 +26,12 @@ from builder.dockerfiles import (
 )
 from builder.instruction import instruction
 from builder.lock import ImageLock
-from builder.seen import AgentSide, sightings
 from builder.shared_files import SharedFiles, file_of
 from builder.task_toml import Class, health_timeout, task_toml
 from catalog import paths
 from catalog.digest import digest_of_entries
 from catalog.errors import RowError
 from catalog.index import Entry
-from catalog.reasons import Kind
 from catalog.rows import Row
 from catalog.spec import Spec
 from catalog.tables import Size, Table, table_set_digest
@@ -43,8 +41,6 @@ MANIFEST_SCHEMA = 1
 EXPECTED_SCHEMA = 1
 CASES_SCHEMA = 1
 _DESCRIPTION_LIMIT = 200
-# Places that people know by another name than a file's.
-_CALLED = {paths.INSTRUCTION: "the instruction", paths.TASK_TOML: "the question", paths.MANIFEST: "a table's name"}
 _BUCKET = re.compile(r"(?:hf://buckets/)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
 # Without an indent of its own, which would take the slow way through the library.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -75,15 +71,10 @@ def bake(
     bucket = _bucket(row, tables, spec)
     base = foundation(images, spec)
     expected = _expected(row, name, shared)
-    asked = instruction(row, tables, spec, shared)
-    agents = [
-        file_of(paths.INSTRUCTION, asked.encode()),
+    files = [
+        file_of(paths.INSTRUCTION, instruction(row, tables, spec, shared).encode()),
         file_of(paths.TASK_TOML, _toml(row, name, tables, size, spec, bucket=bucket is not None).encode()),
         *_environment(row, tables, size, spec, bucket, base, shared),
-    ]
-    _refuse_what_is_seen(row, asked, tables, agents)
-    files = [
-        *agents,
         *shared.pick((paths.TEST_SH, paths.GRADER)),
         tests_dockerfile(shared, base),
         _json(paths.EXPECTED, expected),
@@ -94,40 +85,9 @@ def bake(
     return BakedTask(_entry(row, name, split, tables, size, spec, files), tuple(files))
 
 
-def _refuse(row: Row, message: str, *, expected: str, found: str, fix: str, kind: Kind | None = None) -> RowError:
+def _refuse(row: Row, message: str, *, expected: str, found: str, fix: str) -> RowError:
     where = row.where or None
-    return RowError(f"task {row.task_id!r}: {message}", kind=kind, where=where, expected=expected, found=found, fix=fix)
-
-
-def _refuse_what_is_seen(row: Row, asked: str, tables: Sequence[Table], agents: Sequence[TaskFile]) -> None:
-    """Refuse a row whose gold can be read on the agent's side; a doubtful sight is for ``check`` to tell."""
-    side = AgentSide(
-        row.question, asked, _description(row), [table.name for table in tables], [file.path for file in agents]
-    )
-    for gold, answer_type in golds_of(row):
-        for seen in sightings(gold, answer_type, side):
-            if seen.severity == "error":
-                place = f"the name of the file {seen.file}" if seen.in_its_name else _CALLED.get(seen.file, seen.file)
-                raise _refuse(
-                    row,
-                    f"its gold can be read in {place}",
-                    expected="a gold that only the tables tell",
-                    found=gold[:120],
-                    fix="rename the file" if seen.in_its_name else "word the question without its answer",
-                    kind="the answer can be seen",
-                )
-
-
-def golds_of(row: Row) -> list[tuple[str, str]]:
-    """The golds of a row with their types, which are filled in; named answers give one each."""
-    if isinstance(row.answer, tuple):
-        return [(named.gold, named.answer_type or "") for named in row.answer]
-    return [(row.answer, row.answer_type or "")]
-
-
-def _description(row: Row) -> str:
-    """The task's description, for people who browse: the question's first line."""
-    return row.question.strip().partition("\n")[0][:_DESCRIPTION_LIMIT]
+    return RowError(f"task {row.task_id!r}: {message}", where=where, expected=expected, found=found, fix=fix)
 
 
 def _name(row: Row) -> str:
@@ -241,8 +201,9 @@ def _check_table_name(row: Row, name: str) -> None:
 
 def _toml(row: Row, name: str, tables: Sequence[Table], size: Size, spec: Spec, *, bucket: bool) -> str:
     kind = Class(size, spec.network, spec.agent, health_timeout(sum(table.bytes for table in tables)), bucket)
+    first_line = row.question.strip().partition("\n")[0]
     words = ["data-analysis", str(row.answer_type), *([row.tier] if row.tier else [])]
-    package = PackageInfo(name=f"{spec.org}/{name}", description=_description(row), keywords=words)
+    package = PackageInfo(name=f"{spec.org}/{name}", description=first_line[:_DESCRIPTION_LIMIT], keywords=words)
     # The split is the index's to say: a task that moves to another one keeps its bytes, its digest and its receipt.
     metadata: dict[str, Any] = {
         "tier": row.tier,

@@ -27,6 +27,7 @@ from builder.plan import Planned, aside_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
 from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
+from builder.unseen import refuse_what_is_seen
 from catalog import paths
 from catalog.errors import CatalogError, RowError
 from catalog.findings import Finding
@@ -119,6 +120,7 @@ class _Bench:
         try:
             row, findings = typed(row)
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
+            refuse_what_is_seen(row, baked)
         except RowError as error:
             return Refused(aside_of(error, row), item.fingerprint)
         folder = place.new / baked.entry.path
