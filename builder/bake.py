@@ -12,8 +12,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from harbor.models.task.config import PackageInfo
-
 from builder.baked import BakedTask, TaskFile
 from builder.cases import cases_of
 from builder.dockerfiles import (
@@ -27,7 +25,7 @@ from builder.dockerfiles import (
 from builder.instruction import instruction
 from builder.lock import ImageLock
 from builder.shared_files import SharedFiles, file_of
-from builder.task_toml import Class, health_timeout, task_toml
+from builder.task_toml import Class, health_timeout, package_of, task_toml
 from catalog import paths
 from catalog.digest import digest_of_entries
 from catalog.errors import RowError
@@ -203,7 +201,7 @@ def _toml(row: Row, name: str, tables: Sequence[Table], size: Size, spec: Spec, 
     kind = Class(size, spec.network, spec.agent, health_timeout(sum(table.bytes for table in tables)), bucket)
     first_line = row.question.strip().partition("\n")[0]
     words = ["data-analysis", str(row.answer_type), *([row.tier] if row.tier else [])]
-    package = PackageInfo(name=f"{spec.org}/{name}", description=first_line[:_DESCRIPTION_LIMIT], keywords=words)
+    package = package_of(f"{spec.org}/{name}", first_line[:_DESCRIPTION_LIMIT], words)
     # The split is the index's to say: a task that moves to another one keeps its bytes, its digest and its receipt.
     metadata: dict[str, Any] = {
         "tier": row.tier,

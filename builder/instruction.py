@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harbor.models.task.task import strip_canary
-
 from builder.shared_files import SharedFiles
 from catalog import paths
 from catalog.errors import RowError
@@ -189,6 +187,8 @@ def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFil
         found = f"{len(text.encode())} bytes"
         fix = f"shorten it to {LIMIT_BYTES} bytes, or put the text into a table"
         raise _refuse(row, "the instruction is longer than a harness can pass on", found, fix)
+    from harbor.models.task.task import strip_canary  # slow to load, and where nothing changed nobody asks for it
+
     if strip_canary(text).strip() != text.strip():
         raise _refuse(row, "Harbor would cut off the first line", text.splitlines()[0][:120], "reword the first line")
     return text

@@ -16,7 +16,7 @@ from builder.plan import Planned
 from builder.sources import SetAside
 from builder.state import BuildState, Fingerprints
 from builder.tables import TableShelf
-from builder.tree import look_of
+from builder.tree import look_of, stored_looks
 from builder.workers import Changed, Kept, Refused, Step
 from catalog import paths
 from catalog.digest import sha256_of_file
@@ -34,17 +34,21 @@ def all_stands(record: Recorder, shelf: TableShelf, notes: list[Finding], state:
         state: what the last build left.
         out: the catalog.
     """
-    return (
+    alike = (
         state.inputs is not None
         and record.matches(state.inputs, shelf)
         and not notes
         and lists_digest(out) == state.lists
-        and all(look_of(f"{out}/{path}") == look for path, look in state.looks())
     )
+    if not alike:
+        return False
+    stored = stored_looks(out / paths.BLOBS)
+    return all(look_of(f"{out}/{path}", stored) == look for path, look in state.looks())
 
 
 def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: BuildState, out: Path) -> Iterator[Step]:
     """Which planned tasks are as the last build left them."""
+    stored = stored_looks(out / paths.BLOBS)
     for item in planned:
         if isinstance(item, SetAside):
             yield item
@@ -57,7 +61,7 @@ def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: Bu
             row = item.row
             aside = SetAside(row.task_id, row.where, refusal.reason, refusal.advice, refusal.kind, row.question)
             yield Refused(aside, mark)
-        elif there is not None and look_of(f"{out}/{there[0]}") == there[1]:
+        elif there is not None and look_of(f"{out}/{there[0]}", stored) == there[1]:
             yield Kept(name, there[0], mark, there[1], item.row.where)
         else:
             yield Changed(item, mark)

@@ -144,8 +144,7 @@ class BuildState:
 
     def all_doubts(self) -> list[Finding]:
         """What was doubtful about any row of the last build."""
-        doubts = self._table["doubts"].drop_null().to_pylist()
-        return [finding for kept in doubts for finding in _findings(kept, self._rows)]
+        return [finding for kept in self._table["doubts"].to_pylist() for finding in _findings(kept, self._rows)]
 
     def counts(self, column: str) -> Counter[str]:
         """How many tasks of the last build have each value of a column of the index; none is counted as "none"."""

@@ -9,23 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
-
-from harbor.models.task.config import (
-    AgentConfig,
-    EnvironmentConfig,
-    HealthcheckConfig,
-    NetworkMode,
-    PackageInfo,
-    TaskConfig,
-    VerifierCollectConfig,
-    VerifierConfig,
-    VerifierEnvironmentMode,
-)
+from typing import TYPE_CHECKING, Any
 
 from catalog import paths
 from catalog.spec import Agent, Network
 from catalog.tables import Size
+
+# Harbor's models are slow to load, and a build in which nothing changed asks for none: they are imported where used.
+if TYPE_CHECKING:
+    from harbor.models.task.config import EnvironmentConfig, PackageInfo, TaskConfig
 
 # Called by their full paths: nothing an agent puts on PATH is met on the way.
 PYTHON = "/usr/local/bin/python3 -I"
@@ -75,6 +67,8 @@ def health_timeout(data_bytes: int) -> float:
 
 
 def _environment(kind: Class) -> EnvironmentConfig:
+    from harbor.models.task.config import EnvironmentConfig, HealthcheckConfig, NetworkMode
+
     command = f"{PULL_COMMAND} && {HEALTH_COMMAND}" if kind.bucket else HEALTH_COMMAND
     timeout = PULL_TIMEOUT_SEC if kind.bucket else kind.health_timeout_sec
     return EnvironmentConfig(
@@ -92,6 +86,15 @@ def _environment(kind: Class) -> EnvironmentConfig:
 
 def config_of(kind: Class, package: PackageInfo | None, metadata: dict[str, Any]) -> TaskConfig:
     """The configuration of one task, as Harbor's own model."""
+    from harbor.models.task.config import (
+        AgentConfig,
+        EnvironmentConfig,
+        TaskConfig,
+        VerifierCollectConfig,
+        VerifierConfig,
+        VerifierEnvironmentMode,
+    )
+
     return TaskConfig(
         task=package,
         metadata=metadata,
@@ -113,6 +116,13 @@ def config_of(kind: Class, package: PackageInfo | None, metadata: dict[str, Any]
         environment=_environment(kind),
         artifacts=[paths.SEALED],
     )
+
+
+def package_of(name: str, description: str, keywords: list[str]) -> PackageInfo:
+    """What a task is called and found by, validated by Harbor's model."""
+    from harbor.models.task.config import PackageInfo
+
+    return PackageInfo(name=name, description=description, keywords=keywords)
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -132,11 +132,29 @@ def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
             _write_file(f"{top}/{file.path}", file.content, file.sha256, executable=file.executable)
 
 
-def look_of(folder: str) -> bytes:
+def stored_looks(blobs: Path) -> dict[int, str]:
+    """How each shared file of a catalog looks, by inode: a task's hard link to one needs no look of its own."""
+    try:
+        with os.scandir(blobs) as entries:
+            return {entry.inode(): _look(entry) for entry in entries if entry.is_file(follow_symlinks=False)}
+    except OSError:
+        return {}
+
+
+def _look(entry: os.DirEntry[str]) -> str:
+    status = entry.stat(follow_symlinks=False)
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_mode}"
+
+
+def look_of(folder: str, stored: Mapping[int, str]) -> bytes:
     """What a task directory looks like without reading its files, in 8 bytes; none where it cannot be listed.
 
     Paths, sizes, times and modes enter: every file we write has one fixed time, so that an edit by hand shows, and a
     copy that keeps times looks the same.
+
+    Args:
+        folder: the task directory.
+        stored: how files look that are known by their inode (``stored_looks``).
     """
     seen: list[str] = []
     pending = [""]
@@ -145,12 +163,11 @@ def look_of(folder: str) -> bytes:
             prefix = pending.pop()
             with os.scandir(f"{folder}/{prefix}") as entries:
                 for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
+                    look = stored.get(entry.inode())
+                    if look is None and entry.is_dir(follow_symlinks=False):
                         pending.append(f"{prefix}{entry.name}/")
                     else:
-                        status = entry.stat(follow_symlinks=False)
-                        look = f"{status.st_size} {status.st_mtime_ns} {status.st_mode}"
-                        seen.append(f"{prefix}{entry.name}\0{look}")
+                        seen.append(f"{prefix}{entry.name}\0{look or _look(entry)}")
     except OSError:
         return b""
     seen.sort()

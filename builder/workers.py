@@ -125,7 +125,7 @@ class _Bench:
             return Refused(aside_of(error, row), item.fingerprint)
         folder = place.new / baked.entry.path
         write_task(folder, baked.files, self._blobs)
-        return Baked(baked.entry, item.fingerprint, look_of(str(folder)), tuple(findings))
+        return Baked(baked.entry, item.fingerprint, look_of(str(folder), {}), tuple(findings))
 
 
 _bench: _Bench | None = None  # one per worker process, made by its initialiser
@@ -154,7 +154,7 @@ def _work(items: tuple[Step, ...]) -> list[Done]:
 
 def start_ahead() -> None:
     """Start the process that workers are forked from, so that it loads its libraries while rows are planned."""
-    multiprocessing.forkserver.set_forkserver_preload(["builder.workers"])
+    multiprocessing.forkserver.set_forkserver_preload(["builder.workers", "harbor.models.task.task"])
     multiprocessing.forkserver.ensure_running()
 
 

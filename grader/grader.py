@@ -84,7 +84,7 @@ else:
             return made
 
 
-GRADER_VERSION = "1.1.0"
+GRADER_VERSION = "1.2.0"
 
 ANSWER_TYPES = (
     "number",
@@ -211,6 +211,14 @@ CUE_PAIRS_AFTER = frozenset(
     }
 )
 
+# A number of these is no number of anything else; rows, records and entries stand for whatever a row describes.
+COUNT_NOUNS = {
+    **dict.fromkeys("row rows record records entry entries".split(), "row"),
+    **{form: noun for noun in ("column", "table", "dataset", "time") for form in (noun, noun + "s")},
+}
+HOW_MANY = pattern(r"\b(?:how many|number of|count of)\s+(?:[^\W\d_]+\s+)??(\w+)")
+OCCURRENCES = pattern(r"\b(?:times|often|ratio|factor|frequen|occur|appear|repeat)")
+
 # In text these never stand beside the one answer.
 NEGATIONS = frozenset(
     """not no never none nor neither isn't wasn't aren't weren't doesn't didn't don't hasn't haven't can't cannot won't
@@ -222,6 +230,7 @@ ALTERNATIVES = frozenset("or either maybe perhaps possibly probably alternativel
 SEPARATING = frozenset({",", ";", "/", "|", "&", "and", "or", "+"})
 BESIDE = SEPARATING | {"(", ":", ")", "-"}  # between two values that stand side by side
 PREPOSITIONS = frozenset("in of for at on by with from during among amongst within over under above below per".split())
+PLACING = ("in", "of", "during", "for", "on", "at")  # "in 2019" is "of 2019"; "below 70" is not "above 70"
 NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
 LINKS = frozenset("it's is was are were be in by on at called named : =".split())
@@ -273,6 +282,18 @@ TRUTH_HEDGES = frozenset(
     sometimes ?""".split()
 )
 REASONS = frozenset({"because", "since"})
+# What says the opposite of what: sides divided by "/", rows by "|".
+OPPOSITES = """
+    higher more larger greater bigger above over exceed exceeded exceeds surpassed increase increased rise rose risen
+    grow grew grown gained up > / lower less fewer smaller below under decrease decreased fall fell fallen drop dropped
+    decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
+    longer / shorter | older / younger newer | faster / slower | heavier / lighter |
+    before earlier sooner / after later | better / worse | best / worst | positive positively / negative negatively |
+    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
+    """
+EQUALS = ("same", "equal", "identical", "tied", "unchanged")
+TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
+QUANTIFIED = frozenset("any some there all every each both either only".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -501,6 +522,7 @@ MARK = pattern(
     re.IGNORECASE,
 )
 HEAD_WORD = pattern(r"[\w'\"{}@\[(<>|$]+")
+NEGATION_MARK = pattern(r"(?<![\w!?.)\]\\\"'*_`])!=?\s?(?=[\w(\"'.$€£*_`-])")
 SENTENCE_END = pattern(r"[.!?](?:\*\*|__)?\s+")
 CONNECTIVES = frozenset("so thus therefore hence and ok then finally so, the my our here is".split())
 
@@ -636,6 +658,8 @@ def undress(text: str, ctx: Question) -> str:
     marked = "\\" in text or "[" in text or ".*" in text or ".+" in text
     if marked and PATTERN.search(text) and not PATTERN.search(ctx.gold):
         raise Wrong("The answer is a pattern.")
+    if ctx.answer_type != "fields" and "!" in text and "!" not in ctx.gold and NEGATION_MARK.search(text):
+        raise Wrong("A negation mark stands in front of the answer.")
     text = peel(text)
     for _ in range(3):
         inner = peel(declared(text))
@@ -669,6 +693,7 @@ FRACTION_FIXED = pattern(
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
 EACH = pattern(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)")
+OR_BEYOND = pattern(r"\w or (?:more|less|above|below|over|under|[^\W\d_]{2,}er)\b")  # "5 or more", "2010 or later"
 CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
 COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
 NOUN_END = pattern(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ")
@@ -693,6 +718,8 @@ def _stem(word: str) -> str:
 
 
 _short_stem = lru_cache(maxsize=4096)(_stem)
+DIRECTIONS = [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in OPPOSITES.split("|")]
+SAME = {_stem(word) for word in EQUALS}
 
 
 class Question:
@@ -784,6 +811,38 @@ class Question:
         return self.answer_type == "percent" or bool(RATE.search(NOT_A_RATE.sub(" ", self.folded)))
 
     @part
+    def directions(self) -> list[tuple[int, int]]:
+        """The rows of OPPOSITES it speaks of, each with the one side of it."""
+        sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
+        return [(row, said[0]) for row, said in sides if len(said) == 1]
+
+    @part
+    def compared(self) -> tuple[set[str], set[str]]:
+        """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
+        written = TEXT_TOKEN.findall(self.text)[1:]
+        words = [_own_word(word) for word in written]
+        pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+        stop = next((at for at in range(pivot, len(words)) if words[at] in ".?;!,("), len(words))
+        left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
+        right: list[int] = []
+        for at in range(pivot, stop):
+            if _is_thing(words[at]) and words[at] not in words[:pivot]:
+                right.append(at)
+            elif right:
+                break
+        if not left or not right or (words[right[0]][0].isdigit() and not YEAR.match(words[right[0]])):
+            return set(), set()
+        named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
+        adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
+        nearest = [at for at in left if at < adjective][-1:]
+        return {words[at] for at in named or nearest}, {words[at] for at in right}
+
+    @part
+    def names(self) -> set[str]:
+        """The words behind its first that are written with a capital."""
+        return {_own_word(word) for word in TEXT_TOKEN.findall(self.text)[1:] if word[0].isupper()}
+
+    @part
     def counts(self) -> bool:
         return self.answer_type == "integer" and not self.units
 
@@ -806,12 +865,29 @@ class Question:
             return False
         if word in FRAME or word in self.raw_words:
             return True
-        parts = [part for part in word.split("_") if part]
+        parts = [part for part in word.replace(".", "_").split("_") if part]
         return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
 
     def names_with(self, number: str, following: str) -> bool:
         """Whether a number is part of a name in the question ("200-day average", "2010 rows")."""
         return following.isalpha() and following not in SEPARATING and self.says(number, following)
+
+    def asks(self, word: str) -> bool:
+        """Whether it asks for a bound ("by which date", "since when"), so that the answer may name it as one."""
+        return any(self.says(word, interrogative) for interrogative in ("which", "what", "when"))
+
+    def states(self, phrase: str) -> bool:
+        """Whether a phrase of several words is the question's own, and neither a name nor one of its options."""
+        tokens = _tokens_of(phrase.strip(OUTER))
+        if len(tokens) < 2 or tuple(tokens) in CUE_PAIRS_BEFORE or not all(token[0].isalnum() for token in tokens):
+            return False
+        firsts = PLACING if tokens[0] in PLACING else tokens[:1]
+        if not any(self.says(first, *tokens[1:]) for first in firsts):
+            return False
+        if "or" in tokens:
+            return bool(OR_BEYOND.search(" ".join(tokens)))
+        plain = self.common_words.union(token for token in tokens if token.isdigit())
+        return self.options.isdisjoint(tokens) and not plain.isdisjoint(WORD.findall(" ".join(tokens)))
 
     def says(self, *words: str) -> bool:
         """Whether the question has these words and numbers side by side."""
@@ -837,8 +913,27 @@ class Question:
                 if word in VERBS or word in FRAME or not word[0].isalnum():
                     break
                 nouns.add(word)
-                clauses.append(_clause(tokens[at + step + 1 :]))
+                clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
         return nouns, clauses
+
+
+def _own_word(word: str) -> str:
+    """A word in small letters without a possessive ending; the article is no word, the name A is one."""
+    word = word.replace("'s", "")
+    return "" if word == "a" else word.casefold()
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() or word[0].isdigit()
+
+
+def _is_thing(word: str) -> bool:
+    """Whether a word can be what is compared."""
+    return word[:1].isalnum() and (word not in FRAME or word == "a") and word not in TWO_PLACED and not _turns(word)
+
+
+def _turns(word: str) -> bool:
+    return any(stem(word) in side for pair in DIRECTIONS for side in pair)
 
 
 @lru_cache(maxsize=256)
@@ -852,6 +947,16 @@ def question_of(question: str, gold: str, answer_type: str) -> Question:
     copy = object.__new__(Question)
     copy.__dict__.update(original.__dict__, original=original)
     return copy
+
+
+def _past_file(tokens: list[str]) -> list[str]:
+    """The tokens without "in the file cars.csv" in front."""
+    start = tokens[:1] == [","]
+    if tokens[start : start + 1] and tokens[start] in PREPOSITIONS:
+        for at in range(start + 1, min(start + 5, len(tokens))):
+            if "." in tokens[at][1:]:
+                return tokens[at + 1 + (tokens[at + 1 : at + 2] == [","]) :]
+    return tokens
 
 
 def _clause(tokens: list[str]) -> list[str]:
@@ -1414,7 +1519,9 @@ class Reader:
                     break
                 before.append(token.text.casefold())
             at -= 1
-        near = before[:2]
+        near = [word for word in before[:2] if not self.ctx.asks(word)]
+        if near[:1] == ["by"] and YEAR.match(self.tokens[position].text) and "year" in self.ctx.raw_words:
+            raise Wrong("The year is a bound, not a stated value.")
         pairs = set(zip(before[1:], before))
         if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
             raise Wrong("The number is a bound, a guess or negated, not a stated value.")
@@ -1422,8 +1529,17 @@ class Reader:
         while at in self.used:
             at += 1
         pair = (self._word(at), self._word(at + 1))
+        if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
+            raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
         if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
             raise Wrong("The number is a bound or one of several, not a stated value.")
+
+    def _counts(self, noun: str) -> bool:
+        """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
+        asked = next((COUNT_NOUNS[word] for word in HOW_MANY.findall(self.ctx.folded) if word in COUNT_NOUNS), "")
+        if noun == "row":
+            return asked in ("", "row", "time")
+        return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
 
     def _asked_extreme(self, before: list[str]) -> bool:
         """ "The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
@@ -1488,7 +1604,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if quantity.percent and not ctx.rate:
         raise Wrong("A percentage is stated where no rate was asked for.")
     units = quantity.units
-    if not units or units & ctx.units or any(unit.startswith("question:") for unit in units):
+    if not units or units & ctx.units:
+        return
+    if any(unit.startswith("question:") for unit in units):
+        if ctx.answer_type == "percent" and not quantity.percent:
+            raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
         return
@@ -1565,29 +1685,44 @@ def _from_json(text: str) -> str:
         value = value[0]
     else:
         return text
-    return value if isinstance(value, str) else text
+    return value if isinstance(value, str) else text if isinstance(value, list) else _json_text(value)
 
 
 class Pairs(list):  # type: ignore[type-arg]
     """A JSON object as its (key, value) pairs in order, repeats kept."""
 
 
+PYTHON_TOKEN = pattern(r"\"(?:[^\"\\\n]|\\.)*\"?|'((?:[^'\\\n]|\\.)*)'?|\b(?:True|False|None)\b|[()]")
+PYTHON_AS_JSON = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
+
+
 def load_json(text: str) -> object:
-    """JSON with every number kept as written (a str); None when the text is no JSON or nests too deeply."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    """JSON, or a Python literal of the same shape, with every number kept as written (a str).
+
+    None when the text is neither or nests too deeply.
+    """
+    if text.count("[") + text.count("{") + text.count("(") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
-    try:
-        return json.loads(text, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
-    except (ValueError, RecursionError):
-        return None
+    for written in (text, text if text.isalnum() else PYTHON_TOKEN.sub(_python_as_json, text)):
+        try:
+            return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _python_as_json(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return PYTHON_AS_JSON.get(match[0], match[0])
+    return json.dumps(match[1].replace("\\'", "'"), ensure_ascii=False)
 
 
 def _depth(text: str) -> int:
     depth = deepest = 0
     for char in text:
-        if char in "[]{}":
-            depth += 1 if char in "[{" else -1
+        if char in "[]{}()":
+            depth += 1 if char in "[{(" else -1
             deepest = max(deepest, depth)
     return deepest
 
@@ -1693,8 +1828,13 @@ def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     readings = _readings(found, target, ctx)
     for value in readings:
         if EXACT.abs(EXACT.subtract(wanted, value)) <= allowed:
-            return f"{_plain(found.value)} is within {_plain(allowed)} of {_plain(target.value)}."
-    raise Wrong(f"{_plain(found.value)} is not within {_plain(allowed)} of {_plain(target.value)}.")
+            return f"{_plain(found.value)} is {_nearness(allowed, wanted)} {_plain(target.value)}."
+    raise Wrong(f"{_plain(found.value)} is not {_nearness(allowed, wanted)} {_plain(target.value)}.")
+
+
+def _nearness(allowed: Decimal, wanted: Decimal) -> str:
+    """What a tolerance asks for, in words; what it grants to the last digits of a float is no difference."""
+    return "equal to" if allowed <= abs(wanted) * TINY else f"within {_plain(allowed)} of"
 
 
 def _gold_unit(target: Quantity, ctx: Question) -> Decimal:
@@ -1760,7 +1900,7 @@ ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
 SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
 MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
 TIGHT_HYPHEN = pattern(r"(?<=\w)-(?=\w)")
-TEXT_TOKEN = pattern(r"\w+(?:'\w+)*|[^\w\s]")
+TEXT_TOKEN = pattern(r"\w+(?:['.]\w+)*|[^\w\s]")
 LETTER_BLANK = pattern(r"(?<=[^\W\d_])\s(?=[^\W_])")
 INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
@@ -1917,7 +2057,10 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     nouns, clauses = ctx.asked_for
     if suffix[0] in ("which", "that", "who"):
         suffix = suffix[1:]
-    if not suffix or suffix in ([noun] for noun in nouns) or any(clause[: len(suffix)] == suffix for clause in clauses):
+    said = [word for word in suffix if word not in ("the", "a", "an")]
+    if not suffix or suffix in ([noun] for noun in nouns):
+        return
+    if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
     for word in suffix:
         if word in NEGATIONS:
@@ -1943,10 +2086,13 @@ def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     wanted = _truth(fold(gold))
     if wanted is None:
         raise GoldError(f"The gold {_show(gold)} is neither yes nor no.")
-    text = fold_inner(_strip_scalar_dress(answer, ctx)).strip(OUTER)
+    written = _strip_scalar_dress(answer, ctx).strip(OUTER)
+    text = fold_inner(written)
     found = _truth(fold(text))
     if found is None:
         found = _declared_truth(text)
+        if _contradicts(found, TEXT_TOKEN.findall(written), ctx):
+            raise Wrong(f"The reason contradicts the {'yes' if found else 'no'}, or answers another question.")
     if found != wanted:
         raise Wrong(f"The answer says {'yes' if found else 'no'}, the gold says {'yes' if wanted else 'no'}.")
     return f"Both say {'yes' if wanted else 'no'}."
@@ -1988,6 +2134,51 @@ def _declared_truth(text: str) -> bool:
     if words[-1] in plain and stated and not any(word in NEGATIONS for word in before) and not NEGATED.search(text):
         return truth
     raise Wrong("The answer does not declare yes or no.")
+
+
+def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
+    """Whether what stands beside a yes or no says the opposite of it, or the same of something else.
+
+    The reason turns the question round when it uses the opposite word ("lower" for "higher"), and again when it speaks
+    of the other side of a comparison; a yes goes with an even number of turns, a no with an odd one.
+    """
+    written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
+    words = [_own_word(word) for word in written]
+    pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+    left, right = ctx.compared
+    subject = set(words[:pivot])
+    if subject & left and subject & right:
+        return False  # it speaks of both in words of its own
+    stems = {stem(word) for word in words if word not in "<>" or subject & (left | right)}
+    sides = [(side, [one for one in (0, 1) if DIRECTIONS[row][one] & stems]) for row, side in ctx.directions]
+    turned = {said != [side] for side, said in sides if len(said) == 1}
+    if SAME & stems and ctx.directions and not SAME & ctx.stems:
+        turned.add(True)
+    if len(turned) > 1:
+        return False
+    swapped = bool(subject & right)  # a reason that names neither side speaks of the first
+    denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
+    if not truth:
+        plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
+        return bool(turned) and plain and (True in turned) is (swapped is not denied)
+    others = swapped or (not subject & ctx.names and QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
+    years = set(YEAR_WITHIN.findall(" ".join(words[:pivot])))
+    stated = set(STATED_YEAR.findall(ctx.text))
+    if stated and years and not years & stated:
+        return True
+    if turned:
+        return (True in turned) is not (others is not denied)
+    spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalnum()]
+    known = right | FRAME | set(ctx.words)
+    return others and all(word[0].isalpha() and (word in known or _is_name(spelt)) for word, spelt in spoken)
+
+
+def _names_another(written: list[str], ctx: Question) -> bool:
+    """Whether the first thing a reason speaks of has a name that the question does not know, where it has names."""
+    if not ctx.names or " ".join(written).isupper():
+        return False
+    stop = next((at for at, word in enumerate(written) if _turns(_own_word(word))), len(written))
+    return any(word[0].isupper() and not ctx.explains(_own_word(word)) for word in written[:stop])
 
 
 def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2050,7 +2241,7 @@ class When(NamedTuple):
 
 _M = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _Y = r"(?P<year>[12]\d{3})(?!\d)"
-_D = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
+_D = r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.(?= ))?(?!\w)"
 _O = "(?P<ordinal>" + "|".join(ORDINALS) + ")"
 _HALF_DAY = r"(?P<half_day>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s*(?:z|utc|gmt|[+]00:?00))?(?![\w:])"
@@ -2098,11 +2289,12 @@ TIME_FORMS = [
 WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
 # Without one of these no form of a date, a time or a weekday fits.
 CALENDAR_HINT = pattern(r"\d|quarter|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
+DATE_BOUNDS = frozenset("to from and after before until till since through".split())
 TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
 TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
 ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
-IN_YEAR = pattern(r"\b(?:in|during)\s+([12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
+YEAR_WITHIN = pattern(r"\bin ([12]\d{3})\b")
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
 WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -2136,18 +2328,6 @@ def read_when(text: str) -> tuple[When, str]:
         if "date" in found and YEAR.match(found["date"][0]):  # it stands beside the weekday and is no part of it
             left = WEEKDAY_FORM.sub(f" {TAKEN} ", fold_case(text), count=1)
     return when, left
-
-
-def _stated_when(text: str, ctx: Question) -> tuple[When, str]:
-    """`read_when`, with "in 2010" taken for the question's own words where another date stands beside it."""
-    try:
-        return read_when(text)
-    except Wrong:
-        years = set(STATED_YEAR.findall(ctx.text))
-        shorter = IN_YEAR.sub(lambda match: " " if match[1] in years else match[0], text)
-        if shorter == text:
-            raise
-    return read_when(shorter)
 
 
 def fold_case(text: str) -> str:
@@ -2245,7 +2425,7 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     text = _strip_date_dress(answer, ctx)
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one date.")
-    found, rest = _stated_when(text, ctx)
+    found, rest = read_when(text)
     _check_date_rest(rest, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same date."
@@ -2288,7 +2468,8 @@ def _check_date_rest(rest: str, ctx: Question) -> None:
             raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")
         if word[0].isalnum() and (word in NEGATIONS or not ctx.explains(word)):
             raise Wrong(f"The word {_show(word)} is not explained.")
-        if word in ("to", "from", "and", "after", "before", "until", "since"):
+        bound = word in DATE_BOUNDS or (word == "by" and TAKEN in words[at + 1 : at + 3])
+        if bound and not ctx.asks(word):
             raise Wrong("The answer is a span or a bound, not a date.")
 
 
@@ -2312,7 +2493,7 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
     match = LABEL.match(peel(text))
     if match:
         _check_label(WORD.findall(match[1].casefold()), ctx)
-    found, left = _stated_when(_strip_date_dress(text, ctx), ctx)
+    found, left = read_when(_strip_date_dress(text, ctx))
     _check_date_rest(left, ctx)
     same_when(wanted, found, ctx)
     return "Both name the same point of the calendar."
@@ -2344,7 +2525,7 @@ def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     for target, value in zip(wanted, found):
         allowed = tolerance_of(target[0], target[1], tol, ctx.text)
         if EXACT.abs(EXACT.subtract(target[0], value[0])) > allowed:
-            raise Wrong(f"The end {_plain(value[0])} is not within {_plain(allowed)} of {_plain(target[0])}.")
+            raise Wrong(f"The end {_plain(value[0])} is not {_nearness(allowed, target[0])} {_plain(target[0])}.")
     return "Both ends agree."
 
 
@@ -2408,7 +2589,17 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 BULLET = pattern(r"\A\s*(?:[-*•+]|\(?\d{1,4}[.)]|\(\d{1,4}\))\s+")
-NUMBERED = pattern(r"\A\s*(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))\s+")
+MARK_OF_LINE = pattern(r"\A\s*[-*•+]\s+(?=\S)")
+NUMBERED = pattern(r"\A\s*(?:\*\*)?(?:\(?(\d{1,4})[.)]|\((\d{1,4})\))(?:\*\*)?\s+(.*)\Z", re.DOTALL)
+# Ranks as answers write them: "#1 Ford", "1st: Ford", "Rank 1: Ford", "1 - Ford", "First: Ford"; behind: "Ford (1)".
+_PLACE = r"(?:\s(?:place|rank))?\s?(?:[.):|,]|\s[-—](?=\s))"
+RANKED = pattern(
+    r"\A\s*(?:(?:#|(?:no|nr)\.?\s?|(?:rank|place|position|number)\s)(\d{1,4})[.):]?|(\d{1,4})(?:st|nd|rd|th)\b"
+    rf"(?:{_PLACE})?|(\d{{1,4}}){_PLACE}|(first|second|third|fourth|fifth)\b(?:{_PLACE})?)(?:\s+|(?=[^\W\d]))(\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+RANK_BEHIND = pattern(r"\A(.*\S)\s*\((?:#|no\.?\s?|rank\s)?(\d{1,4})(?:st|nd|rd|th)?\)\Z", re.IGNORECASE | re.DOTALL)
+RANK_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 PAIR = pattern(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
 TRAILING_VALUE = pattern(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
@@ -2429,8 +2620,15 @@ LIST_LEAD = pattern(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
 
 
-def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
-    """The items of a list as written. A separator that stands inside an item of `like` (the gold) does not separate."""
+def read_items(text: str, like: Sequence[str] = (), ordered: bool = False) -> list[str]:
+    """The items of a list as written. A separator that stands inside an item of `like` (the gold) does not separate.
+
+    Raises Wrong where the order matters and the numbers in front of the items are in another one.
+    """
+    return _without_ranks(_split_items(text, like), like, ordered)
+
+
+def _split_items(text: str, like: Sequence[str]) -> list[str]:
     text = peel(text)
     value = load_json(text) if text[:1] in ("[", "{") else None
     if isinstance(value, list):
@@ -2446,13 +2644,13 @@ def read_items(text: str, like: Sequence[str] = ()) -> list[str]:
     if len(lines) == 1:
         lines = _numbered_in_line(lines[0])
     if len(lines) > 1:
-        lines = [line for line in lines if not TABLE_RULE.match(line)]  # the rule of a Markdown table
-        if all(BULLET.match(line) for line in lines):
-            return [_bare(BULLET.sub("", line)) for line in _unnumber(lines)]
+        if TABLE_RULE.match(lines[1]) and "|" in lines[0]:  # the heads of a Markdown table and the rule below them
+            lines = lines[2:]
+        lines = [line for line in lines if not TABLE_RULE.match(line)]
+        marked = all(BULLET.match(line) for line in lines)
+        lines = [MARK_OF_LINE.sub("", line) if marked else line for line in lines]
         return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
-    return [
-        _bare(item) for item in _unnumber(_split_line(BULLET.sub("", text) if BULLET_MARK.match(text) else text, like))
-    ]
+    return [_bare(item) for item in _split_line(BULLET.sub("", text) if BULLET_MARK.match(text) else text, like)]
 
 
 def _numbered_in_line(line: str) -> list[str]:
@@ -2479,11 +2677,22 @@ def _bare(item: str) -> str:
     return peel(match[1]) if match else item.strip()
 
 
-def _unnumber(items: list[str]) -> list[str]:
-    """Without the numbers 1 to n in front of n items."""
-    matches = [NUMBERED.match(item) for item in items]
-    if len(items) > 1 and all(match and int(match[1] or match[2]) == at for at, match in enumerate(matches, 1)):
-        return [NUMBERED.sub("", item) for item in items]
+def _without_ranks(items: list[str], like: Sequence[str], ordered: bool) -> list[str]:
+    """Without the numbers that count the items from 1 or 0; golds (nothing they are `like`) have plain numbers only."""
+    if len(items) < 2:
+        return items
+    for form in (NUMBERED, RANKED, RANK_BEHIND) if like else (NUMBERED,):
+        parts = [match.groups() if match else () for match in map(form.match, items)]
+        if not all(parts) or any(map(form.match, like)):
+            continue
+        texts = [part[0] if form is RANK_BEHIND else part[-1] for part in parts]
+        places = [next(filter(None, part[1:] if form is RANK_BEHIND else part)) for part in parts]
+        ranks = [RANK_WORDS.get(place.casefold()) or int(place) for place in places]
+        counted = ranks in (list(range(1, len(ranks) + 1)), list(range(len(ranks))), [1] * len(ranks))
+        if ordered and not counted and form is not RANK_BEHIND:
+            raise Wrong("The numbers in front of the items are in another order.")
+        if counted or (form is NUMBERED and not ordered):
+            return [_bare(text) for text in texts]
     return items
 
 
@@ -2625,7 +2834,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
         return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
         raise Wrong("A key of the object is given twice.")
-    found = read_items(text, like)
+    found = read_items(text, like, ctx.answer_type == "ordered_list")
     if len(found) > MAX_ITEMS:
         raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
@@ -2642,10 +2851,14 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
         if heading and all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
     match = LIST_LEAD.match(text)
-    if not match or (
-        match[0].rstrip().endswith(":")
-        and any(item.pair for item in items)
-        and "\n" not in match[0] + text[match.end() :][:1]
+    if (
+        not match
+        or RANKED.match(text)
+        or (
+            match[0].rstrip().endswith(":")
+            and any(item.pair for item in items)
+            and "\n" not in match[0] + text[match.end() :][:1]
+        )
     ):
         return text
     words = WORD.findall(match[1].casefold())
@@ -2774,10 +2987,9 @@ def _match_numbers(items: list[Item], texts: list[str], ctx: Question, tol: Tole
 # ---------------------------------------------------------------------------------------------------------------------
 
 NAMED = pattern(r"@([\w .-]{1,80})\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
-NAMED_LINE = pattern(
-    r"\A\s*(?:[-*•]\s+|\d{1,3}[.)]\s+|\|)?\s*[\"'`*_]{0,4}([^:=|]{1,80}?)[\"'`*_]{0,4}\s{0,4}"
-    r"[:=|]\s*[*_`]{0,4}\s*(\S.*)\Z"
-)
+# What may stand in front of a name and between it and its value, in lines and in one line.
+NAME_START = r"(?:^|[,;.]|\s(?=and\b))[ \t|]*(?:and\s|[-*•+]\s|\d{1,3}[.)]\s)?\s*[\"'`*_]{0,4}(?:the\s+)?"
+NAME_END = r"[\"'`*_]{0,4}((?:[ \t][^\W\d_]+){0,3}?)[\"'`*_]{0,4}[ \t]*(?:[:=|,;\t]+|[=-]>|(?:is|was|are|were)\b)"
 FIELD_KEYS = frozenset({"name", "gold", "answer_type", "rtol", "atol", "decimals"})
 
 
@@ -2839,7 +3051,7 @@ def _grade_field(field: Field, answer: str, question: str) -> Grade:
 
 def grade_fields(gold: object, answer: str, question: str) -> Grade:
     fields = read_fields(gold)
-    said = answered_fields(answer, [_field_key(field.name) for field in fields])
+    said = answered_fields(answer, [_field_key(field.name) for field in fields], question)
     wrong: list[str] = []
     for field in fields:
         values = said.get(_field_key(field.name), [])
@@ -2857,36 +3069,62 @@ def grade_fields(gold: object, answer: str, question: str) -> Grade:
     return Grade(1.0, "fields", f"All {len(fields)} fields are right.", share)
 
 
-def answered_fields(answer: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """The values an answer gives each name: from a JSON object, `@name[value]`, or `name: value` lines."""
+def answered_fields(answer: str, names: Sequence[str], question: str) -> dict[str, list[str]]:
+    """The values an answer gives each name: from an object, `@name[value]`, a table with a row of names above its row
+    of values, or `name: value`, `name is value`, `name, value` in lines or in one line.
+    """
     text = peel(answer)
     said: dict[str, list[str]] = {}
-    value = load_json(text) if text[:1] == "{" else None
+    value = load_json(text) if text[:1] in ("{", "[") else None
+    while isinstance(value, list) and len(value) == 1:
+        if isinstance(value, Pairs) and _field_key(str(value[0][0])) in names:
+            break
+        value = value[0][1] if isinstance(value, Pairs) else value[0]
     if isinstance(value, Pairs):
         for key, item in value:
             said.setdefault(_field_key(str(key)), []).append(item if isinstance(item, str) else _json_text(item))
         return said
     for named in NAMED.finditer(text):
         said.setdefault(_field_key(named[1]), []).append(named[2])
-    if said:
-        return said
-    lines = text.split("\n")
-    pieces = lines if len(lines) > 1 or len(names) == 1 else _field_pieces(text, names)
-    for piece in pieces:
-        match = NAMED_LINE.match(piece)
-        if match and _field_key(match[1]) in names:
-            said.setdefault(_field_key(match[1]), []).append(match[2].strip(" \t|,;"))
-    return said
+    return said or _fields_of_table(text, names) or _fields_of_lines(text, names, question)
 
 
-def _field_pieces(text: str, names: Sequence[str]) -> list[str]:
-    """One line of `a: 1, b: 2` cut in front of each name."""
-    alternatives = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+def _cells(line: str) -> list[str]:
+    """The cells of a line of a Markdown table or of separated values."""
+    separator = next((mark for mark in ("|", "\t", ";", ",") if mark in line), ",")
+    if separator in ";," and ('"' in line or "'" in line):
+        return _outside_quotes(line)[0]
+    return [cell.strip() for cell in line.strip("|" if separator == "|" else " ").split(separator)]
+
+
+def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
+    """The values below a row that holds every name; nothing where another line follows than rows of as many cells."""
+    lines = [line for line in (line.strip() for line in text.split("\n")) if line and not TABLE_RULE.match(line)]
+    for at, line in enumerate(lines[:-1]):
+        header = [_field_key(cell) for cell in _cells(line)] if len(line) <= MAX_WORKING else []
+        if len(header) > 1 and set(names) <= set(header):
+            rows = [_cells(row) for row in lines[at + 1 :]]
+            if any(len(row) != len(header) for row in rows):
+                return {}
+            return {name: [row[header.index(name)] for row in rows] for name in names if header.count(name) == 1}
+    return {}
+
+
+def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str, list[str]]:
+    """What follows each name up to the end of its line or the next name."""
+    ctx = question_of(question, "", "fields")
+    spelt = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+    known = {word for name in names for word in name.split()} | NEGATIONS
     cuts = [
-        match.start(1)
-        for match in re.finditer(rf"(?:^|[,;]\s*)[\"'`*]*({alternatives})[\"'`*]*\s*[:=]", text, re.IGNORECASE)
+        match
+        for match in re.finditer(f"{NAME_START}({spelt}){NAME_END}", text, re.IGNORECASE | re.MULTILINE)
+        if all(ctx.explains(word) and word not in known for word in match[2].casefold().split())
     ]
-    return [text[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(text)])]
+    said: dict[str, list[str]] = {}
+    for match, stop in zip(cuts, [*(cut.start() for cut in cuts[1:]), len(text)]):
+        value = text[match.end() : stop].strip().partition("\n")[0]
+        said.setdefault(_field_key(match[1]), []).append(value.lstrip("*_` \t").strip(" \t|,;"))
+    return said
 
 
 def _json_text(item: object) -> str:
@@ -2964,10 +3202,54 @@ def grade(
             return grade_fields(gold, cleaned, question)
         if answer_type in ("text", "category") and same_letters(text, cleaned):
             return Grade(1.0, answer_type, "The texts are the same, letter by letter.")
-        reason = RULES[answer_type](text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
+        reason = _reason(text, undress(cleaned, ctx), ctx, Tolerance(rtol, atol, decimals))
     except Wrong as problem:
         return Grade(0.0, answer_type, str(problem), 0.0 if answer_type == "fields" else None)
     return Grade(1.0, answer_type, reason)
+
+
+STATED_BRACKET = pattern(r"\s*\(([^()]{3,120})\)")
+STATED_LEAD = pattern(
+    r"\A(?:in|during|for|on|at|over|among|within|of|from|using|by|before|after|since|until)\s", re.IGNORECASE
+)
+LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
+IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
+TAIL_START = pattern(r",?\s+(?=(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s)", re.IGNORECASE)
+ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
+
+
+def _reason(gold: str, text: str, ctx: Question, tol: Tolerance) -> str:
+    """Why the answer is right; where it is wrong as it stands, without what it repeats of the question."""
+    rule = RULES[ctx.answer_type]
+    try:
+        return rule(gold, text, ctx, tol)
+    except Wrong:
+        shorter = _without_stated(text, ctx) if ctx.answer_type in ONE_VALUE and len(text) <= MAX_SENTENCE else text
+        if shorter == text:
+            raise
+    return rule(gold, shorter, ctx, tol)
+
+
+def _without_stated(text: str, ctx: Question) -> str:
+    """Without the question's own phrases around the value: "In 2019, ", " (5 or more faults)", " in 2019"."""
+    for _ in range(3):
+        cut = next((cut for cut, phrase in _stated_spans(text) if ctx.states(phrase)), None)
+        rest = f"{text[: cut.start]} {text[cut.stop :]}".strip() if cut else ""
+        if not rest.strip(OUTER):
+            break
+        text = rest
+    return text
+
+
+def _stated_spans(text: str) -> list[tuple[slice, str]]:
+    """Where the question's phrases may stand, each with the phrase; the longest of a kind first."""
+    within = [match for form in (STATED_BRACKET, IN_YEAR) for match in form.finditer(text)]
+    spans = [(slice(*match.span()), match[1]) for match in within]
+    if STATED_LEAD.match(text):
+        ends = list(LEAD_END.finditer(text, 4))[:24]
+        spans += [(slice(0, match.end()), text[: match.start()]) for match in reversed(ends)]
+    starts = list(TAIL_START.finditer(text))[:24]
+    return spans + [(slice(match.start(), len(text)), text[match.end() :]) for match in starts]
 
 
 def _clean_gold(gold: object) -> str:
@@ -2989,9 +3271,8 @@ def same_letters(gold: str, answer: str) -> bool:
 
 
 def _show(text: str) -> str:
-    """A short, escaped quotation for a reason."""
-    short = text if len(text) <= 60 else text[:57] + "..."
-    return ascii(short)
+    """A short quotation for a reason; what has no glyph of its own (control, bidirectional, format) is escaped."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -3360,7 +3641,7 @@ def _verdict(options: dict[str, str]) -> tuple[dict[str, object], float]:
         "reason": graded.reason,
         "share": graded.share,
         "late": sentinel.late,
-        "answer_excerpt": ascii(content[:800].decode("utf-8", "replace")[:200])[1:-1],
+        "answer_excerpt": repr(content[:800].decode("utf-8", "replace")[:200])[1:-1],
         "answer_bytes": sentinel.size,
         "answer_sha256": sentinel.sha256,
         "answer_source": options["--answer"] if sentinel.state == "sealed" else None,
@@ -3465,8 +3746,8 @@ def _write(folder: str, name: str, value: dict[str, object]) -> None:
     """Writes beside, then renames: the file is whole or not there."""
     path = os.path.join(folder, name)
     try:
-        with open(path + ".part", "w", encoding="ascii") as file:
-            json.dump(value, file, allow_nan=False)
+        with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
+            json.dump(value, file, allow_nan=False, ensure_ascii=False)
             file.write("\n")
         os.replace(path + ".part", path)
     except OSError as problem:

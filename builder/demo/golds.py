@@ -21,6 +21,7 @@ from builder.demo.questions import Question
 from builder.demo.shapes import ROUNDED, FieldShape
 from catalog.errors import SolutionError
 from catalog.rows import AnswerType, NamedAnswer
+from grader import grade
 
 # A winner must lead by more than this share of its own score, so that rounding to three digits leaves it the winner.
 MARGIN = Decimal("0.001")
@@ -35,13 +36,20 @@ class UnfairError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A gold with the type and tolerance it is graded by."""
+    """A gold with the type and tolerance it is graded by, and what its program prints with one step changed."""
 
     value: str | tuple[NamedAnswer, ...]
     type: AnswerType
     decimals: int | None = None
     atol: float | None = None
     rtol: float | None = None
+    slips: tuple[str, ...] = ()
+
+    def refuses(self, answer: str, question: str) -> bool:
+        """True where the grader tells an answer from this gold."""
+        gold = [item.model_dump() for item in self.value] if isinstance(self.value, tuple) else self.value
+        options = {"decimals": self.decimals, "atol": self.atol, "rtol": self.rtol}
+        return grade(gold, answer, answer_type=self.type, question=question, **options).reward == 0.0  # type: ignore[arg-type]
 
     def precision(self) -> dict[str, Any]:
         """Rounding and tolerances as columns of a row; what is not stated is left out."""

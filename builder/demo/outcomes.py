@@ -12,10 +12,13 @@ import hashlib
 import json
 import multiprocessing
 import os
+import warnings
 from collections.abc import Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, chdir
+from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -24,11 +27,14 @@ from builder.demo.engines import VERSIONS, Sql, beside_data, run_program
 from builder.demo.golds import Gold, UnfairError, agree, gold_of
 from builder.demo.plan import Plan
 from builder.demo.questions import Question
+from builder.perturbed import is_nothing, perturbed
 from catalog.digest import sha256_of_file
 from catalog.errors import SolutionError, TableError
 from catalog.whole import write_whole
 
 FOLDER = ".golds"
+_SLIPS_TRIED = 2  # each costs a run of the program, once
+_SLIP_LENGTH = 200
 
 Outcome = Gold | str
 _GOLD: TypeAdapter[Gold] = TypeAdapter(Gold)
@@ -57,7 +63,22 @@ def work_out(question: Question, sql: Sql) -> Outcome:
             found=f"pandas: {printed[:500]}",
             fix="correct the shape's sql or pandas, whichever does not answer its wording",
         )
-    return gold
+    return replace(gold, slips=slips_of(question, printed))
+
+
+def slips_of(question: Question, printed: str) -> tuple[str, ...]:
+    """What the question's program prints with one step changed, where that is not what it ``printed``."""
+    found: dict[str, None] = {}
+    for program in islice(perturbed(question.program), _SLIPS_TRIED):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a changed step may well average an empty column
+                slip = run_program(program, question.where)
+        except SolutionError:
+            continue
+        if slip != printed and len(slip) <= _SLIP_LENGTH and not is_nothing(slip):
+            found[slip] = None
+    return tuple(found)
 
 
 def outcomes(folder: Path, plan: Plan, questions: list[Question], jobs: int) -> Generator[Outcome]:
@@ -128,7 +149,9 @@ def _digests(folder: Path, plan: Plan, questions: list[Question]) -> dict[str, s
 @cache
 def _code() -> tuple[str, ...]:
     """Hashes of the modules that decide an outcome: whoever changes a rule need not think of the cache."""
-    return tuple(sha256_of_file(Path(__file__).with_name(name)) for name in ("engines.py", "golds.py", "outcomes.py"))
+    here = Path(__file__).parent
+    decide = [here / name for name in ("engines.py", "golds.py", "outcomes.py")]
+    return tuple(sha256_of_file(path) for path in (*decide, here.parent / "perturbed.py"))
 
 
 def _key(question: Question, digests: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from builder.demo.golds import Gold, stands_in_question
@@ -20,7 +20,6 @@ from builder.demo.plan import Plan, read_plan
 from builder.demo.questions import Question, questions_of
 from builder.demo.shapes import read_shapes
 from catalog.rows import Row
-from grader import grade
 
 # Of the questions over tables of the train pool, 51 in 256 go to the test split, by a hash of the id: adding a question
 # moves no other one.
@@ -92,23 +91,15 @@ def demo_tasks(
 
 
 def near_misses(question: Question, gold: Gold, siblings: Sequence[Gold]) -> tuple[str, ...]:
-    """What the same shape gives with other parameters, as answers that must be wrong here.
+    """Answers that must be wrong here: the gold's own slips, and what the same shape gives with other parameters.
 
-    A program that filters on the wrong value answers just so. Only answers of the same type count, and only those that
-    the grader tells from the gold: a sibling within the tolerance, or with the same winner, is no slip.
+    A program that filters on the wrong value answers as a sibling does. Only siblings of the same type count, and only
+    those that the grader tells from the gold: one within the tolerance, or with the same winner, is no slip.
     """
-    if not isinstance(gold.value, str):
-        return ()
-    found: dict[str, None] = {}
-    for other in siblings:
-        if isinstance(other.value, str) and other.type == gold.type and other.value not in found:
-            options = {"decimals": gold.decimals, "atol": gold.atol, "rtol": gold.rtol}
-            verdict = grade(gold.value, other.value, answer_type=gold.type, question=question.text, **options)  # type: ignore[arg-type]
-            if verdict.reward == 0.0:
-                found[other.value] = None
-        if len(found) == _SIBLINGS:
-            break
-    return tuple(found)
+    alike = (other.value for other in siblings if isinstance(other.value, str) and other.type == gold.type)
+    wrong = (value for value in dict.fromkeys(alike) if value not in gold.slips and gold.refuses(value, question.text))
+    slips = (slip for slip in gold.slips if gold.refuses(slip, question.text))
+    return (*slips, *islice(wrong, _SIBLINGS))
 
 
 def _row(question: Question, gold: Gold, slips: tuple[str, ...], plan: Plan) -> Row:

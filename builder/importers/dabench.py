@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from builder.importers.programs import Choice, Program, run_programs, source_of
 from builder.importers.questions import Question
 from builder.importers.report import Fault, Report, data_fault, left_out
 from builder.importers.reproducers import programs_for
+from builder.perturbed import is_nothing, perturbed
 from builder.sources.jsonl import read_jsonl
 from builder.tables import TableShelf
 from builder.tables.delimited import Dialect, dialect_of, header_of
@@ -35,6 +37,7 @@ from builder.tables.files import TableFile
 from catalog.errors import RowError, TableError
 from catalog.rows import NamedAnswer, Row
 from catalog.written import WrittenNumber
+from grader import grade
 
 LICENSE: Final = "Apache-2.0"
 _QUESTIONS: Final = "-questions.jsonl"
@@ -44,8 +47,9 @@ _COLUMNS: Final = Columns(
     always=frozenset(
         {"task_id", "question", "answer", "answer_type", "answer_format", "difficulty_tier", "license"},
     ),
-    sometimes=frozenset({"tables", "solution", "set_aside"}),
+    sometimes=frozenset({"tables", "solution", "near_misses", "set_aside"}),
 )
+_SLIPS_TRIED: Final = 3
 # Said in every row, so that it tells nothing of whether an answer exists.
 _NO_ANSWER: Final = "If one of them does not exist, write none for it."
 _RANDOM: Final = re.compile(r"\b(?:split|train)\w*\b", re.IGNORECASE)
@@ -102,6 +106,7 @@ def import_dabench(folder: Path, out: Path) -> Report:
         if draft.fault is None:
             _read_table(draft, f"{prefix}-tables", folder, shelf, files)
     _recompute([draft for draft in drafts if draft.fault is None], files)
+    _add_slips([draft for draft in drafts if draft.fault is None and "solution" in draft.columns], files)
     write_rows(out, [row_columns(draft.columns, draft.fault) for draft in drafts])
     return _report(drafts)
 
@@ -259,6 +264,21 @@ def _recompute(drafts: list[_Draft], files: Mapping[str, Path]) -> None:
             tried = [attempt for attempt in attempts if attempt.draft is draft and attempt.program is program]
             if all(attempt.answers for attempt in tried) and draft.fault is None:
                 _judge(draft, tried)
+
+
+def _add_slips(drafts: list[_Draft], files: Mapping[str, Path]) -> None:
+    """Give rows what their programs print with one step changed, where the grader tells it from the gold."""
+    tried = [
+        (draft, program) for draft in drafts for program in islice(perturbed(draft.columns["solution"]), _SLIPS_TRIED)
+    ]
+    printed = run_programs([program for _, program in tried], files)
+    for (draft, _), answers in zip(tried, printed, strict=True):
+        golds = {answer.name: answer.gold for answer in draft.answers}
+        if isinstance(answers, dict) and set(answers) == set(golds) and not any(map(is_nothing, answers.values())):
+            slip = "\n".join(f"{name}: {answers[name]}" for name in golds)
+            graded = [answer.model_dump() for answer in draft.answers]
+            if grade(graded, slip, answer_type="fields", question=draft.columns["question"]).reward == 0.0:
+                draft.columns.setdefault("near_misses", []).append(slip)
 
 
 def _settled(program: Program, choice: Choice | None) -> Program:

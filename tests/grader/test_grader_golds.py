@@ -316,21 +316,33 @@ def test_the_file_stands_alone() -> None:
 @pytest.mark.parametrize(
     ("gold", "answer", "answer_type", "reason"),
     [
-        ("42", "41", "integer", "41 is not within 0 of 42."),
-        ("0", "-0.0", "number", "0 is within 0 of 0."),
+        ("42", "41", "integer", "41 is not equal to 42."),
+        ("0", "-0.0", "number", "0 is equal to 0."),
         ("2.5", "2.50", "number", "2.5 is within 0.05 of 2.5."),
-        ("1e30", "1e30", "number", "1.000000E+30 is within 1.000000E+21 of 1.000000E+30."),
-        ("10-20", "10-30", "range", "The end 30 is not within 0.00000002 of 20."),
+        ("1e30", "1e30", "number", "1.000000E+30 is equal to 1.000000E+30."),
+        ("10-20", "10-30", "range", "The end 30 is not equal to 20."),
         ("3, 5", "3", "list", "The answer has 1 items, the gold 2."),
         ("a, b", "b, a", "ordered_list", "Item 1 is 'b', not 'a'."),
         ("yes", "no", "boolean", "The answer says no, the gold says yes."),
         ("2021-03-04", "2021-03-05", "date", "The day is another."),
         ("2021-03-04", "March 2021", "date", "The day is missing."),
         ("March 2021", "2021-03-04", "date", "The day was not asked for."),
+        ("33251", "€33,250", "currency", "33250 is not equal to 33251."),
+        ("0.3", "0.30000000000000004", "number", "0.30000000000000004 is within 0.05 of 0.3."),
+        ("Köln, Москва", "Köln, Минск", "ordered_list", "Item 2 is 'Минск', not 'Москва'."),
+        ("Ford", "Ford\u202eKia", "text", "The answer holds control characters."),
+        ("Köln", "München", "text", "The answer does not state 'Köln'."),
     ],
 )
 def test_a_reason_says_what_was_compared(gold: str, answer: str, answer_type: str, reason: str) -> None:
     assert grade(gold, answer, answer_type=answer_type).reason == reason
+
+
+@pytest.mark.parametrize("char", ["\u061c", "\u180e", "\u034f\U000e0041", "\ue000", "\u2064"])
+def test_a_reason_shows_letters_and_escapes_what_has_no_glyph(char: str) -> None:
+    reason = grade("Ford, BMW", f"Zürich{char}ß, BMW", answer_type="ordered_list").reason
+    assert "Zürich" in reason
+    assert reason.isprintable()
 
 
 def test_the_longest_answer_is_read_and_one_byte_more_is_not() -> None:

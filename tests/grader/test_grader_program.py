@@ -88,6 +88,15 @@ def test_a_wrong_answer_gets_zero(tmp_path: Path, answer: bytes) -> None:
     assert len(box.verdict()["answer_excerpt"]) <= 1200
 
 
+def test_a_verdict_keeps_letters_and_escapes_what_moves_a_terminals_cursor(tmp_path: Path) -> None:
+    box = Box(tmp_path, "Zürich \x1b[2J \u202e".encode())
+    assert box.run().returncode == 0
+    assert box.verdict()["answer_excerpt"] == "Zürich \\x1b[2J \\u202e"
+    written = (box.rewards / "verdict.json").read_text(encoding="utf-8")
+    assert "Zürich" in written
+    assert written.strip().isprintable()
+
+
 def test_no_answer_file_of_a_healthy_agent_is_zero_and_not_submitted(box: Box) -> None:
     box.answer.unlink()
     box.sentinel |= {"state": "absent", "bytes": 0, "sha256": None, "ctime_ns": None}

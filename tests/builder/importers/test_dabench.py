@@ -112,6 +112,9 @@ class TestTheRealSet:
             gold = [named.model_dump() for named in row.answer]
             verdict = grade(gold, done.stdout, answer_type="fields", question=row.question)
             assert verdict.reward == 1.0, (row.task_id, verdict.reason)
+            slips = [grade(gold, slip, answer_type="fields", question=row.question) for slip in row.near_misses]
+            assert not any(slip.reward for slip in slips)
+        assert sum(bool(row.near_misses) for row in solved) >= 25
 
     def test_types_are_those_the_format_tells(self, real: tuple[Report, list[Row | SetAside]]) -> None:
         answers = {
@@ -154,6 +157,14 @@ class TestLabels:
         assert report.with_program == ("dabench-1",)
         assert isinstance(rows[0], Row) and "mean()" in (rows[0].solution or "")
         assert rows[0].where.endswith("rows.jsonl:1")
+
+    def test_its_program_with_one_step_changed_gives_near_misses(self, make: Make) -> None:
+        _, rows = imported(make([question()], {1: [["mean_fare", "24.92"]]}))
+        assert isinstance(rows[0], Row) and rows[0].near_misses == ("mean_fare: 10.57",)
+
+    def test_a_changed_step_that_changes_nothing_is_no_near_miss(self, make: Make) -> None:
+        _, rows = imported(make([question()], {1: [["mean_fare", "3.00"]]}, "name,fare\nAnn,3\nBob,3\n"))
+        assert isinstance(rows[0], Row) and rows[0].solution and rows[0].near_misses == ()
 
     def test_a_label_that_its_table_does_not_give_is_set_aside_with_both_values(self, make: Make) -> None:
         assert "label 24.93, recomputed 24.92" in self.reason(make, [["mean_fare", "24.93"]])
