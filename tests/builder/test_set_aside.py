@@ -196,3 +196,19 @@ def test_the_command_counts_by_reason_in_text_and_json_and_strict_is_exit_2(fold
     assert told["rows"] == told["tasks"] + len(told["set_aside"]) == len(UNFAIR) + 1
     assert told["reasons"]["the data are empty"] == 3 and sum(told["reasons"].values()) == len(UNFAIR)
     assert told["repeats"] == {"questions": 2, "rows": 4, "conflicting": 1}
+
+
+def test_flat_questions_and_answers_under_other_names_end_with_the_same_report(folder: Path) -> None:
+    theirs = [
+        {"uid": 1, "prompt": "Which city is the warmest?", "gold": "Rome", "csv": "cities.csv"},
+        {"uid": 2, "prompt": "Which city is the coldest?", "gold": None, "csv": "cities.csv"},
+        {"uid": 3, "prompt": "What is the mean temp?", "gold": 10, "csv": "gone.csv"},
+        {"uid": 4, "prompt": "What is the mean temp?", "gold": 10, "csv": "cities.csv", "code": "print(10)"},
+    ]
+    (folder / "theirs.json").write_text(json.dumps({"data": theirs}))
+    columns = {"task_id": "uid", "question": "prompt", "answer": "gold", "tables": "csv", "solution": "code"}
+    values = {"org": "o", "name": "n", "source": "theirs.json", "tables": "tables", "columns": columns}
+    spec = parse_spec(values, folder / "spec.toml")
+    told = build(spec, folder / "out", LOCK, cache=folder / "cache", jobs=1).as_dict()
+    assert (told["rows"], told["tasks"], told["on_their_word"]) == (4, 2, 1)
+    assert told["reasons"] == {"there is no gold": 1, "the data are missing or cannot be read": 1}
