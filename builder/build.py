@@ -52,7 +52,7 @@ class BuildReport:
 
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
     gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
-    a fair task, each with its reason; ``repeats`` tells of the questions that several rows ask.
+    a fair task, each with its reason and without its question; ``repeats`` tells of questions that several rows ask.
     """
 
     catalog: Path
@@ -119,7 +119,7 @@ class BuildReport:
             "answer_types": dict(self.answer_types),
             "reasons": self.reasons,
             "repeats": asdict(self.repeats),
-            "set_aside": [asdict(row) for row in self.set_aside],
+            "set_aside": [row.as_dict() for row in self.set_aside],
             "findings": [asdict(finding) for finding in self.findings],
             "seconds": round(self.seconds, 3),
         }
@@ -179,7 +179,7 @@ def build(
         first = next(rest, None)
         report.repeats = dedupe.repeats
         if first is None and nothing_to_do(out, same, state):
-            report.set_aside = rows_set_aside(same)
+            report.set_aside = [row.bare for row in rows_set_aside(same)]
             report.count_all(state)
             kept = [step for step in same if isinstance(step, Kept)]
             report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
@@ -238,7 +238,7 @@ def _write(
         for done in results:
             if isinstance(done, Refused | SetAside):
                 row = done if isinstance(done, SetAside) else done.row
-                report.set_aside.append(row)
+                report.set_aside.append(row.bare)
                 rejected.add(row.rejected)
                 if isinstance(done, Refused):
                     next_state.refuse(row.task_id.lower(), done.fingerprint, Refusal(row.reason, row.fix, row.kind))

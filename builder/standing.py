@@ -72,6 +72,8 @@ def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], I
 
     Where nothing changed the first part is the whole catalog, and the build is over without a write.
     """
+    if not len(state):
+        return [], steps  # nothing stands, and nothing is held
     names = state.names()
     same: list[Step] = []
     for step in steps:

@@ -93,7 +93,8 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The report for ``--json``."""
         counts = {"rows_in": self.rows_in, "rows_out": self.rows_out, "reasons": self.reasons}
-        return {**counts, "not_reproduced": self.not_reproduced, **asdict(self)}
+        aside = [row.as_dict() for row in self.set_aside]
+        return {**counts, "not_reproduced": self.not_reproduced, **asdict(self), "set_aside": aside}
 
     def as_text(self, out: Path) -> str:
         """The report for people, over the rows in ``out``."""

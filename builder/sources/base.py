@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,6 +58,15 @@ class SetAside:
     def marked(self) -> bool:
         """Whether the row itself says that it is to be left out."""
         return self.kind == MARKED
+
+    @property
+    def bare(self) -> SetAside:
+        """The same without the question, which may be long: what a report of many rows holds."""
+        return replace(self, question="")
+
+    def as_dict(self) -> dict[str, str]:
+        """The fields for ``--json``, without the question."""
+        return {name: value for name, value in asdict(self).items() if name != "question"}
 
     @property
     def rejected(self) -> Rejected:
