@@ -30,6 +30,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 
 # What a shell runs, and what it prints in place of a command that it does not know.
 _RUN = re.compile(r"`[^`]+`|\$\([^()]+\)")
+_SEAM = 20  # letters on each side of what is gone
 _COMPLAINT = re.compile(r"^(?:\S*/)?(?:ba|da|z|k)?sh: (?:line )?\d+: .*\bnot found\b.*", re.MULTILINE)
 
 # More names than this are told by their folder alone.
@@ -86,7 +87,7 @@ def shell_has_eaten(text: str, question: str) -> str:
 
     Args:
         text: the instruction, as the row has it.
-        question: the row's question: where the instruction has it without what stood in backticks, that was run.
+        question: the row's question: where the instruction lacks what stands in backticks there, that was run.
 
     Returns:
         The shell's complaint, or the part that is gone.
@@ -94,10 +95,14 @@ def shell_has_eaten(text: str, question: str) -> str:
     complaint = _COMPLAINT.search(text)
     if complaint is not None:
         return complaint.group()
-    lost = _RUN.findall(question)
     squeezed = "".join(text.split())
-    whole, left = "".join(question.split()), "".join(_RUN.sub("", question).split())
-    return lost[0] if lost and left and whole not in squeezed and left in squeezed else ""
+    parts = ["".join(part.split()) for part in _RUN.split(question)]
+    spans: list[str] = _RUN.findall(question)
+    for lost, before, after in zip(spans, parts, parts[1:], strict=False):
+        # Without a word on both sides there is no telling what stood there.
+        if before and after and before[-_SEAM:] + after[:_SEAM] in squeezed and "".join(lost.split()) not in squeezed:
+            return lost
+    return ""
 
 
 def _form(answer_type: AnswerType, question: str) -> str:

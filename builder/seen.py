@@ -66,19 +66,18 @@ def sightings(gold: str, answer_type: str, side: AgentSide) -> Iterator[Sighting
     """
     if not telling(gold):
         return
-    pattern = _pattern(gold)
     label = answer_type in _LABELS
-    offered = label and _is_offered(gold, side.instruction)
     for name, text in _texts(gold, label, side):
         asked = name in _WORDS and label
-        if asked and offered:
+        if not (_stands_in(gold, text) or _same_number(gold, text)):
             continue
-        if pattern.search(text) or _same_number(gold, text):
-            yield Sighting(name, "warning" if asked or _is_round(gold) else "error")
-            if name in _WORDS:
-                break  # the description repeats the question
+        if asked and _is_offered(gold, side.instruction):
+            continue
+        yield Sighting(name, "warning" if asked or _is_round(gold) else "error")
+        if name in _WORDS:
+            break  # the description repeats the question
     for name in side.files:
-        if pattern.search(name.rpartition("/")[2]):
+        if _stands_in(gold, name.rpartition("/")[2]):
             yield Sighting(name, "error", in_its_name=True)
 
 
@@ -93,12 +92,12 @@ def seen_in(gold: str, answer_type: str, question: str, files: Iterable[str]) ->
     """
     if not telling(gold):
         return ""
-    pattern, is_number = _pattern(gold), _number(gold) is not None
+    is_number = _number(gold) is not None
     for name in files:
-        if pattern.search(name.rpartition("/")[2] if is_number else name):
+        if _stands_in(gold, name.rpartition("/")[2] if is_number else name):
             return f"the name of the file {name}"
     asked = answer_type not in _LABELS and not _is_round(gold)
-    return "the question" if asked and (pattern.search(question) or _same_number(gold, question)) else ""
+    return "the question" if asked and (_stands_in(gold, question) or _same_number(gold, question)) else ""
 
 
 def _texts(gold: str, label: bool, side: AgentSide) -> Iterator[tuple[str, str]]:
@@ -137,9 +136,11 @@ def _is_round(gold: str) -> bool:
     return number is not None and number == number.to_integral_value() and len(gold.strip().strip("-").rstrip("0")) < 3
 
 
-def _pattern(gold: str) -> re.Pattern[str]:
-    """Finds the gold as a token of its own: `34.65` in "34.65." and not in "134.651"."""
-    return re.compile(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", re.IGNORECASE)
+def _stands_in(gold: str, text: str) -> bool:
+    """Whether the gold is a token of its own in ``text``: `34.65` in "34.65." and not in "134.651"."""
+    if gold.strip().casefold() not in text.casefold():
+        return False  # seen without a pattern, which would be made for this one gold
+    return re.search(rf"(?<![\w.]){re.escape(gold.strip())}(?!\w|\.\d)", text, re.IGNORECASE) is not None
 
 
 def _same_number(gold: str, text: str) -> bool:

@@ -144,7 +144,8 @@ def _print_set_aside(report: BuildReport) -> None:
     marked = len(report.set_aside) - report.faults
     own = f" ({marked:,} by the rows' own column set_aside)" if marked else ""
     rows = show.counted(len(report.set_aside), "row")
-    show.console.print(f"[yellow]{rows} set aside[/]{own}, listed in {report.catalog / paths.SET_ASIDE}")
+    listed = f"{report.catalog / paths.SET_ASIDE}, for programs in {paths.REJECTED}"
+    show.console.print(f"[yellow]{rows} set aside[/]{own}, listed in {listed}")
     kinds = ", ".join(f"{count:,} as {kind}" for kind, count in report.reasons.items())
     show.console.print(f"  of {show.counted(report.rows, 'row')} read: {kinds}", markup=False)
     repeats = report.repeats

@@ -62,6 +62,7 @@ UNFAIR: dict[str, tuple[dict[str, Any], str, str]] = {
     "twice": ({"question": GOOD["question"]}, "the question is asked twice", "stands in an earlier row"),
     "two-golds": ({"question": "Which is it?"}, "its golds conflict", "Rome (two-golds); Oslo (two-golds-b)"),
     "two-golds-b": ({"question": "Which is it?", "answer": "Oslo"}, "its golds conflict", "Rome (two-golds); Oslo"),
+    "tier-for-split": ({"split": "train:medium"}, "the row cannot be a task", "found train:medium"),
     "another-split": ({"split": "holdout"}, "the row cannot be a task", "split"),
     "own-word": ({"set_aside": "the label is wrong"}, "the row itself says so", "the label is wrong"),
 }
@@ -156,8 +157,8 @@ def test_where_nothing_is_set_aside_the_lists_are_there_and_empty(folder: Path) 
 def test_strict_builds_nothing_where_a_row_is_set_aside_and_leaves_what_was_there(folder: Path) -> None:
     with pytest.raises(RowsError) as error:
         built(folder, strict=True)
-    assert error.value.message == f"{len(UNFAIR)} rows cannot be used, 1 row is fine"
-    assert {one.found for one in error.value.errors} == set(UNFAIR)
+    assert error.value.message == f"{len(UNFAIR)} rows cannot be used (the first 20 are listed), 1 row is fine"
+    assert [one.found for one in error.value.errors] == list(UNFAIR)[:20]
     assert "--strict" in (error.value.fix or "")
     assert not (folder / "out").exists()
     built(folder)
@@ -168,10 +169,12 @@ def test_strict_builds_nothing_where_a_row_is_set_aside_and_leaves_what_was_ther
 
 
 def test_an_own_instruction_that_a_shell_would_eat_is_kept(folder: Path) -> None:
-    # It is the public row's own, and `check` flags it (S02).
-    own = {**GOOD, "instruction": f"What is {SHELL}? Write it to /app/answer.txt.", "question": f"What is {SHELL}?"}
-    (folder / "rows.jsonl").write_text(json.dumps(own) + "\n")
-    assert built(folder).set_aside == []
+    # It is the public row's own, and `check` flags it (S02); nor is one eaten that has the words without the backticks.
+    asked = f"What is {SHELL}, in cities.csv `now`"
+    for number, instruction in enumerate((asked, asked.replace("`", ""), asked.replace("`", "'"), "What is it?")):
+        own = {**GOOD, "instruction": f"{instruction}? Write it to /app/answer.txt.", "question": asked}
+        (folder / "rows.jsonl").write_text(json.dumps(own) + "\n")
+        assert built(folder, f"out{number}").set_aside == []
 
 
 def test_the_command_counts_by_reason_in_text_and_json_and_strict_is_exit_2(folder: Path) -> None:
