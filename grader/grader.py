@@ -293,6 +293,7 @@ OPPOSITES = """
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
+END_OF_CLAUSE = frozenset(".?;!,(")
 QUANTIFIED = frozenset("any some there all every each both either only".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
@@ -822,7 +823,7 @@ class Question:
         written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
         pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
-        stop = next((at for at in range(pivot, len(words)) if words[at] in ".?;!,("), len(words))
+        stop = next((at for at in range(pivot, len(words)) if words[at] in END_OF_CLAUSE), len(words))
         left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
         right: list[int] = []
         for at in range(pivot, stop):
@@ -834,7 +835,7 @@ class Question:
             return set(), set()
         named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
-        nearest = [at for at in left if at < adjective][-1:]
+        nearest = [at for at in left if at < adjective][-1:] or left[-1:]
         return {words[at] for at in named or nearest}, {words[at] for at in right}
 
     @part
@@ -1704,7 +1705,8 @@ def load_json(text: str) -> object:
     if text.count("[") + text.count("{") + text.count("(") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
-    for written in (text, text if text.isalnum() else PYTHON_TOKEN.sub(_python_as_json, text)):
+    for python in (False, True):
+        written = PYTHON_TOKEN.sub(_python_as_json, text) if python else text
         try:
             return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
         except (ValueError, RecursionError):
@@ -2022,6 +2024,8 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
 
 def _check_prefix(prefix: list[str], ctx: Question) -> None:
     nouns = ctx.asked_for[0]
+    if ctx.options.intersection(prefix) - FRAME - nouns - LABEL_NOUNS:
+        raise Wrong("The answer names another option in front of this one.")
     for word in prefix:
         if word in NEGATIONS or (
             (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
@@ -2803,7 +2807,7 @@ def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     found = _answer_items(answer, items, ctx)
     if ctx.answer_type == "set":
         found = _distinct(found)
-        items = [item for at, item in enumerate(items) if fold(item.text) not in {fold(one.text) for one in items[:at]}]
+        items = list({fold(item.text): item for item in reversed(items)}.values())[::-1]
     if len(found) != len(items):
         raise Wrong(f"The answer has {len(found)} items, the gold {len(items)}.")
     if ctx.answer_type == "ordered_list":
@@ -3101,7 +3105,8 @@ def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     """The values below a row that holds every name; nothing where another line follows than rows of as many cells."""
     lines = [line for line in (line.strip() for line in text.split("\n")) if line and not TABLE_RULE.match(line)]
     for at, line in enumerate(lines[:-1]):
-        header = [_field_key(cell) for cell in _cells(line)] if len(line) <= MAX_WORKING else []
+        celled = len(line) <= MAX_WORKING and any(mark in line for mark in "|\t;,")
+        header = [_field_key(cell) for cell in _cells(line)] if celled else []
         if len(header) > 1 and set(names) <= set(header):
             rows = [_cells(row) for row in lines[at + 1 :]]
             if any(len(row) != len(header) for row in rows):
@@ -3209,12 +3214,12 @@ def grade(
 
 
 STATED_BRACKET = pattern(r"\s*\(([^()]{3,120})\)")
-STATED_LEAD = pattern(
-    r"\A(?:in|during|for|on|at|over|among|within|of|from|using|by|before|after|since|until)\s", re.IGNORECASE
-)
+_STATED = r"(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s"
+STATED_HINT = pattern(rf"\(|\b(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
+STATED_LEAD = pattern(rf"\A(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
 LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
 IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
-TAIL_START = pattern(r",?\s+(?=(?:in|during|for|on|at|over|among|within|by|before|after|since|until)\s)", re.IGNORECASE)
+TAIL_START = pattern(rf",?\s+(?={_STATED})", re.IGNORECASE)
 ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
 
 
@@ -3224,7 +3229,9 @@ def _reason(gold: str, text: str, ctx: Question, tol: Tolerance) -> str:
     try:
         return rule(gold, text, ctx, tol)
     except Wrong:
-        shorter = _without_stated(text, ctx) if ctx.answer_type in ONE_VALUE and len(text) <= MAX_SENTENCE else text
+        if ctx.answer_type not in ONE_VALUE or len(text) > MAX_SENTENCE or not STATED_HINT.search(text):
+            raise
+        shorter = _without_stated(text, ctx)
         if shorter == text:
             raise
     return rule(gold, shorter, ctx, tol)
