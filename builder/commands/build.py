@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -19,6 +18,7 @@ from builder.commands.options import (
     NameOption,
     OutOption,
     SpecArgument,
+    StrictOption,
     TablesOption,
     cache_folder,
 )
@@ -162,9 +162,7 @@ def build_command(
     tables: TablesOption = None,
     name: NameOption = None,
     jobs: JobsOption = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Build nothing where any row would be set aside (exit 2).")
-    ] = False,
+    strict: StrictOption = False,
     json: JsonOption = False,
 ) -> None:
     """Turn rows into a catalog of task directories; what did not change is not written again.

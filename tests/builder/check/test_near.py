@@ -183,11 +183,14 @@ def test_a_built_catalog_is_warned_of_it_and_forbidding_makes_it_an_error(catalo
     warned, forbidden = check(catalog, jobs=1), check(catalog, jobs=1, forbid_overlap=True)
     assert [(one.rule, one.severity) for one in warned.findings] == [(RULE, "warning")]
     assert [(one.rule, one.severity) for one in forbidden.findings] == [(RULE, "error")]
-    for options, code in (((), 0), (("--forbid-overlap",), 1)):
-        done = subprocess.run(
-            [PROGRAM, "check", str(catalog), "--json", *options], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code
+    rows = [str(catalog.with_name("rows.jsonl")), "--name", "lab/ships", "--out", str(catalog), "--sample", "0"]
+    for command, code in (
+        (["check", str(catalog)], 0),
+        (["check", str(catalog), "--forbid-overlap"], 1),
+        (["catalog", *rows, "--forbid-overlap"], 1),
+    ):
+        done = subprocess.run([PROGRAM, *command, "--jobs", "1"], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
         assert RULE in done.stdout
 
 
