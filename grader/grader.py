@@ -295,6 +295,31 @@ EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
 END_OF_CLAUSE = frozenset(".?;!,(")
 QUANTIFIED = frozenset("any some there all every each both either only".split())
+# What a "no" may be followed by without a mark, where it is the answer and no article of a noun ("no data").
+AFTER_NO = frozenset("it it's they there here this that these those the a an he she we i because since".split())
+AUXILIARIES = frozenset("is are was were does do did has have had".split())
+FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
+NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
+POINTING = frozenset("it they there he she this that these those we all both each".split())
+# How much a reason says there is, and to how much of it a question applies.
+SOME = frozenset("some several many multiple numerous few one exist exists existed".split())
+UNIVERSAL = frozenset("all every each both always".split())
+LIMITING = frozenset("only just exactly most never first last half".split())
+# Kinds that exclude each other, and ends of which only one is asked for: sides divided by "/", rows by "|".
+CONTRARIES = """
+    categorical nominal qualitative / numeric numerical continuous quantitative | even / odd | symmetric / skewed |
+    present / absent | pass passed passes / fail failed fails | accepted / rejected | valid / invalid |
+    unique / duplicate duplicated
+    """
+ENDS = """
+    start started starts begin began begun beginning opening launch / end ended ends finish finished deadline closing
+    expiry due | first / last | lower / upper | birth born / death died | arrival arrived / departure departed |
+    import imports imported / export exports exported | bought purchase purchased / sold sale sales
+    """
+FAULTS = frozenset("error errors exception traceback warning failure".split())
+AGGREGATES = frozenset("sum count range difference".split())
+# Keys that name an answer as such, whatever is asked.
+ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction list text min max".split())
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -314,7 +339,22 @@ SCALES = {
 }  # fmt: skip
 # Scale letters that are units too: the scale is meant unless the question asks for that dimension.
 SCALE_UNITS = {"m": "length", "mm": "length", "t": "mass", "k": "temperature", "b": "data"}
-DECREASES = frozenset("loss deficit decrease decreased decline declined fall fell drop dropped down lost".split())
+# What a change is called, by its direction; a loss and a gain are amounts as well.
+DECREASES = frozenset(
+    """loss losses deficit lose loses lost losing decrease decreases decreased decreasing decline declines declined
+    declining fall falls fell fallen falling drop drops dropped dropping down reduce reduces reduced reduction shrink
+    shrank shrunk""".split()
+)
+INCREASES = frozenset(
+    """profit profits gain gains gained gaining increase increases increased increasing rise rises rose risen rising
+    grow grows grew grown growing growth up climb climbs climbed""".split()
+)
+AMOUNTS = frozenset("loss losses deficit profit profits gain gains up down".split())
+CHANGE_NOUNS = frozenset("decrease decline drop fall loss reduction increase rise gain growth".split())
+CHANGE_ASKED = pattern(
+    r"\b(?:chang|differ|var[yi]|trend|develop|evol|by how|than\b|compar|effect|impact|affect|mov(?:e|ing)|shift|slope"
+    r"|coefficient|rate\b|add|remov|improv|higher|lower|more\b|less\b|fewer|gap\b|deviat)"
+)
 VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5",
           "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}  # fmt: skip
 
@@ -332,9 +372,11 @@ UNIT_TABLE = {
     "time": """
         s sec secs second seconds | ms millisecond milliseconds msec | µs us microsecond microseconds | min mins
         minute minutes | h hr hrs hour hours | d day days | wk week weeks | month months mo | yr yrs year years y""",
-    "area": "m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | sqft ft2",
+    "area": """
+        m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | mm2 | sqft ft2 | mi2 | yd2 | inch2""",
     "volume": """
-        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | gal gallon gallons""",
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
+        yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
@@ -423,11 +465,11 @@ def _phrases(table: str) -> frozenset[str]:
 
 # Two claims: "there is none" and "it does not apply". The second also says the first, not the other way round.
 NONE_WORDS = _phrases("""
-    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no result |
-    no results | no answer exists | there is none | there are none | there was none | there were none |
+    none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no results |
+    no answer exists | there is none | there are none | there was none | there were none |
     there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
     | none exists | none of them | none found | no such | no row | no rows | no record | no records |
-    no such row | no such record | no data | empty | empty list | empty set | [] | {}
+    no such row | no such record | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
     """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
@@ -459,6 +501,27 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
 
 
 UNITS, DIMENSIONS = _unit_index()
+_LENGTHS = {form: row.split()[0] for row in UNIT_TABLE["length"].split("|") for form in row.split()}
+POWER_HINT = pattern(r"[\^²³⁻]|\b(?:sq|cu)|\bcubic", re.IGNORECASE)
+POWER_WORD = pattern(
+    r"\b(?:(square|sq)|(?:cubic|cu))\b\.?\s?(" + "|".join(sorted(_LENGTHS, key=len, reverse=True)) + r")\b",
+    re.IGNORECASE,
+)
+POWER_SIGN = pattern(r"(?<=[^\W\d_])(?:\^\{?([23])\}?|([²³]))(?!\w)")
+INVERSE = pattern(r"(?:(?<=\w)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in ))([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)")
+ONE_PER = pattern(r"(?<=\d )1/(?=[^\W\d_])|(?<=in )1/(?=[^\W\d_])|(?<=[(\[])1/(?=[^\W\d_])")
+
+
+def plain_powers(text: str) -> str:
+    """Squares, cubes and inverses of units in one form: "square kilometres", "km^2" and "km²" are km2, "s^-1" is /s."""
+    if POWER_HINT.search(text):
+        text = POWER_WORD.sub(lambda match: _LENGTHS[match[2].lower()] + ("2" if match[1] else "3"), text)
+        text = POWER_SIGN.sub(lambda match: (match[1] or match[2]).translate(POWERS), text)
+        text = INVERSE.sub(lambda match: f"/{match[1]}{match[2] or match[3]}".translate(POWERS).rstrip("1"), text)
+    return ONE_PER.sub("/", text) if "1/" in text else text
+
+
+POWERS = str.maketrans("¹²³", "123")
 SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
@@ -479,6 +542,7 @@ TRANSLATION = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
     ord("\u00b4"): "'",
 }
+SPLIT_NUMBER = pattern("\\d[\u200b\u200c\u200d\u2060\ufeff\u00ad]+\\d")
 BLANKS = pattern(r"\s+")
 BLANK_RUN = pattern(r"[ \t]{3,}")
 BLANK_LINES = pattern(r"\n(?:[ \t]{0,2}\n)+")
@@ -498,6 +562,8 @@ def clean(answer: str | bytes) -> str:
     if answer.isascii() and answer.isprintable():  # one line: nothing to translate, nothing hostile, no second form
         text = answer.strip(" ")
         return BLANK_RUN.sub("  ", text) if "   " in text else text
+    if SPLIT_NUMBER.search(answer):
+        raise Wrong("An invisible character stands inside a number.")
     text = answer.replace("\r\n", "\n").replace("\r", "\n").translate(TRANSLATION).strip(" \t\n\u200e\u200f")
     if HOSTILE.search(text):
         raise Wrong("The answer holds control characters.")
@@ -514,6 +580,10 @@ DRESSES = frozenset("`~<\\*_\"'$#•-")
 LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
+# Tags whose content is run, hidden or working, never an answer.
+NO_DRESS = frozenset(
+    "script style template iframe svg title head think thinking thought reasoning scratchpad error warning".split()
+)
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
@@ -547,7 +617,8 @@ def _peel_once(text: str) -> str:
         return body if newline and LANGUAGE.match(language) else text[3:-3]
     if text[0] == "<":
         match = TAGGED.match(text)
-        return match[2] if match and f"<{match[1]}>" not in match[2] else text
+        shown = match and f"<{match[1]}>" not in match[2] and match[1].casefold() not in NO_DRESS
+        return match[2] if match and shown else text
     if text[0] == "\\":
         match = LATEX_WRAPPER.match(text)
         if match and _closing(text, match.end()) == len(text) - 1:
@@ -693,13 +764,15 @@ FRACTION_FIXED = pattern(
 )
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
-EACH = pattern(r"\b(?:per|an?|each|every)\s+([^\W\d_]+)")
+EACH = pattern(r"(?:\b(?:per|an?|each|every)\s+|(?<![\w)])/)([^\W\d_]+[23]?)\b")
+PER = pattern(r"\b(?:per|each|every)\b|(?<![\w)])1?/(?=[^\W\d_])")
 OR_BEYOND = pattern(r"\w or (?:more|less|above|below|over|under|[^\W\d_]{2,}er)\b")  # "5 or more", "2010 or later"
 CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
 COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
 NOUN_END = pattern(r" (?:of|in|with|that|which|for|by|at|on|[?.,;:(]) ")
 INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
-UNIT_TOKEN = pattern(r"[$€£¥₹]|\d[\d.,]*|[^\s\d,;:?!()\[\]\"$€£¥₹]+(?:\d\b)?|[(\[]")
+_UNIT_SIGN = r"[^\s\d,;:?!()\[\]\"$€£¥₹]"
+UNIT_TOKEN = pattern(rf"[$€£¥₹]|\d[\d.,]*|{_UNIT_SIGN}+(?:\d(?=/){_UNIT_SIGN}+)?(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
 LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
@@ -719,7 +792,16 @@ def _stem(word: str) -> str:
 
 
 _short_stem = lru_cache(maxsize=4096)(_stem)
-DIRECTIONS = [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in OPPOSITES.split("|")]
+
+
+def _sides(table: str) -> list[list[set[str]]]:
+    """The rows of a table of opposites, each with the stems of its two sides."""
+    return [[{_stem(word) for word in side.split()} for side in row.split("/")] for row in table.split("|")]
+
+
+DIRECTIONS = _sides(OPPOSITES)
+KINDS = _sides(CONTRARIES)
+CONTRARY_LABELS = DIRECTIONS + _sides(ENDS)
 SAME = {_stem(word) for word in EQUALS}
 
 
@@ -773,7 +855,7 @@ class Question:
 
     @part
     def literals(self) -> set[str]:
-        return {_unit_key(word) for word in LITERAL_END.split(self.text)}
+        return {_unit_key(word) for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text)}
 
     @part
     def numbers(self) -> set[Decimal]:
@@ -792,7 +874,7 @@ class Question:
     def periods(self) -> set[str]:
         """The units of time that "per", "each" or "monthly" names."""
         named = (period for word, period in PERIOD_WORDS.items() if word in self.raw_words)
-        return {unit for word in (*EACH.findall(self.folded), *named) for unit in UNITS.get(word, ())}
+        return {unit for word in (*EACH.findall(plain_powers(self.folded)), *named) for unit in UNITS.get(word, ())}
 
     @part
     def scale(self) -> Decimal:
@@ -812,10 +894,53 @@ class Question:
         return self.answer_type == "percent" or bool(RATE.search(NOT_A_RATE.sub(" ", self.folded)))
 
     @part
+    def direction(self) -> int:
+        """1 where it asks by how much something rose, -1 where it fell, 0 where neither or both are spoken of."""
+        words = set(WORD.findall(LOSS_IS_NEGATIVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
+        rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
+        return rises - falls
+
+    @part
+    def asks_change(self) -> bool:
+        """Whether it speaks of a change or of a difference, in whatever direction."""
+        words = self.raw_words
+        return bool(CHANGE_ASKED.search(self.folded)) or not words.isdisjoint(INCREASES | DECREASES)
+
+    @part
     def directions(self) -> list[tuple[int, int]]:
         """The rows of OPPOSITES it speaks of, each with the one side of it."""
         sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
         return [(row, said[0]) for row, said in sides if len(said) == 1]
+
+    def opposes(self, stems: set[str], table: list[list[set[str]]]) -> bool:
+        """Whether words name one side of a row of which the question names the other alone."""
+        return any(
+            self.stems & one and not self.stems & other and stems & other and not stems & one
+            for row in table
+            for one, other in (row, row[::-1])
+        )
+
+    @part
+    def denied(self) -> set[str]:
+        """The stems of what it asks about as not being so: "price" of "which rows have no price"."""
+        start = next((at for at, token in enumerate(self.tokens) if token in ("which", "what", "who")), 0)
+        clause = self.tokens[start:]
+        stop = next((at for at, token in enumerate(clause) if token in ".?;:(" or token == "if"), len(clause))
+        denial = next((at for at in range(stop) if _denies(clause[at])), stop)
+        return {stem(word) for word in clause[denial + 1 : stop] if word not in FUNCTION_WORDS} - {
+            stem(noun) for noun in self.asked_for[0]
+        }
+
+    @part
+    def existence(self) -> list[str]:
+        """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
+        match = EXISTENCE.match(self.folded)
+        if not match or NEGATED.search(self.folded):
+            return []
+        tokens = _tokens_of(self.folded[match.end() :])
+        stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token in ALTERNATIVES), len(tokens))
+        return tokens[:stop]
 
     @part
     def compared(self) -> tuple[set[str], set[str]]:
@@ -918,6 +1043,15 @@ class Question:
         return nouns, clauses
 
 
+EXISTENCE = pattern(
+    r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
+)
+
+
+def _denies(word: str) -> bool:
+    return word in ("no", "not", "without", "never") or word.endswith("n't")
+
+
 def _own_word(word: str) -> str:
     """A word in small letters without a possessive ending; the article is no word, the name A is one."""
     word = word.replace("'s", "")
@@ -989,7 +1123,7 @@ def _asked_units(text: str) -> frozenset[str]:
 
     Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
-    tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", text))
+    tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", plain_powers(text)))
     found: set[str] = set()
     for position, token in enumerate(tokens):
         key = _unit_key(token)
@@ -1059,7 +1193,10 @@ BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around
 YEAR = pattern(r"[12]\d{3}\Z")
 EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60})\$(?![\w$])")
+INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60}|[\d.]{1,40} \\times 10\^\{?-?\d{1,4}\}?)\$(?![\w$])")
+LATEX_BLANK = pattern(r"\\[,;: ]")
+LATEX_TEXT = pattern(r"\\(?:text|mathrm)\{([^{}]{0,40})\}")
+LATEX_DEGREE = pattern(r"\^\s?(?:\{\s?\\circ\s?\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
 UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
@@ -1252,7 +1389,9 @@ class Reader:
         text = INLINE_MATH.sub(r"\1", text) if "$" in text else text
         if not text.isascii():
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
-        self.text = text
+        if "\\" in text:
+            text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
+        self.text = text = plain_powers(text)
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
@@ -1277,7 +1416,8 @@ class Reader:
             if negative:
                 raise Wrong("A minus sign inside accounting parentheses has no single reading.")
             negative = True
-        if self._says_decrease(first):
+        direction = self._direction(first, last + 1)
+        if direction < 0:
             if negative:
                 raise Wrong("A decrease by a negative amount has no single reading.")
             negative = True
@@ -1287,15 +1427,30 @@ class Reader:
     def _accounting(self, money: bool) -> bool:
         return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
 
-    def _says_decrease(self, first: int) -> bool:
-        """Whether words in front of the number ("a loss of", "fell by") make it negative; the question's own do not."""
+    def _direction(self, first: int, after: int) -> int:
+        """-1 where words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign, else 0.
+
+        The direction that the question asks for turns nothing, the opposite one does.
+        """
         before = [self._word(at) for at in range(max(0, first - 4), first)]
-        for word in before:
-            if word in DECREASES:
-                losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
-                asked = stem(word) in self.ctx.stems
-                return not asked or bool(losses_negative and losses_negative[1] == word)
-        return False
+        words = [word for word in before if word in DECREASES or word in INCREASES]
+        if self._word(after) in CHANGE_NOUNS:
+            words.append(self._word(after))
+        if not words:
+            return 0
+        words = [word for word in words if word not in AMOUNTS] or words
+        said = {word in INCREASES for word in words}
+        if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
+            raise Wrong("The answer says that it rose and that it fell.")
+        if not self.ctx.direction and not AMOUNTS.issuperset(words) and "by" in before and not self.ctx.asks_change:
+            raise Wrong("The answer states a change where none was asked for.")
+        falls = words[0] in DECREASES
+        losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
+        if losses_negative:
+            return -1 if falls else 0
+        if self.ctx.direction:
+            return -1 if (self.ctx.direction < 0) is not falls else 0
+        return -1 if falls and stem(words[0]) not in self.ctx.stems else 0
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1357,7 +1512,8 @@ class Reader:
             percent = percent or taken == 1
             if not taken and not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
-            if not taken and word == "/" and (units or self.tokens[position - 1].text in "$€£") and position:
+            priced = bool(units) or self._word(position - 1) in ("$", "€", "£")
+            if not taken and word == "/" and (priced or (not percent and PER.search(self.ctx.folded))):
                 taken = self._take_period(at)
             if not taken and not units and not percent:
                 units, taken = self._take_unit(at)
@@ -1569,6 +1725,9 @@ class Reader:
     def _explained(self, position: int) -> bool:
         """Whether the question explains a word; "or" only where it stands there as here ("5 or more stars")."""
         word = self._word(position)
+        if self._word(position - 1) == "per" and units_of(word):
+            asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
+            return bool(units_of(word) & asked)
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
         return self.ctx.says(self._word(position - 1), word, self._word(position + 1))
@@ -1647,7 +1806,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     """Takes one value out of a one-key JSON object, a one-item list, `@name[value]`, a label or a calculation."""
     for _ in range(4):
         before = text
-        text = _from_json(peel(text))
+        text = _from_json(peel(text), ctx)
         match = FIELD.match(text) if text[:1] == "@" else None
         text = match[1] if match else text
         match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
@@ -1661,7 +1820,21 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     return text
 
 
+def _check_contrary(label: str, ctx: Question) -> None:
+    """Refuses a label that names another thing than was asked for: the end for the start, a sum for a minimum."""
+    words = WORD.findall(label.casefold().replace("_", " "))
+    strange = {word for word in words if not ctx.explains(word)}
+    statistic = STATISTICS & ctx.raw_words and not HOW_MANY.search(ctx.folded)
+    if (
+        ctx.opposes({stem(word) for word in words}, CONTRARY_LABELS)
+        or strange & FAULTS
+        or (statistic and AGGREGATES.intersection(words) - ctx.raw_words)
+    ):
+        raise Wrong(f"The label {_show(label)} names something else than what was asked for.")
+
+
 def _label_is_harmless(label: str, ctx: Question) -> bool:
+    _check_contrary(label, ctx)
     words = WORD.findall(label.casefold().replace("_", " "))
     if set(words) & (YES | NO - {"n", "t", "f", "y"}) and ctx.answer_type == "boolean":
         return False
@@ -1675,12 +1848,21 @@ def _label_is_harmless(label: str, ctx: Question) -> bool:
     return 0 < len(words) <= 6
 
 
-def _from_json(text: str) -> str:
+def _names_answer(key: str, ctx: Question) -> bool:
+    """Whether a key says no more than that this is the answer, or is made of the question's words."""
+    words = WORD.findall(key.casefold().replace("_", " "))
+    known = ANSWER_KEYS | LABEL_NOUNS
+    return _label_is_harmless(key, ctx) and all(ctx.explains(word) or word in known for word in words)
+
+
+def _from_json(text: str, ctx: Question) -> str:
     """The value of a JSON object with one key, or of a list with one item; anything else unchanged."""
     if text[:1] not in "{[" or not text or len(text) > MAX_SENTENCE:
         return text
     value = load_json(text)
     if isinstance(value, Pairs) and len(value) == 1:
+        if not _names_answer(str(value[0][0]), ctx):
+            raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
         value = value[0][1]
     elif isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -1965,7 +2147,7 @@ def same_text(gold: str, answer: str) -> bool:
 
 def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of folded texts, alone or as the one thing a short sentence states."""
-    text = peel(_from_json(peel(answer)))
+    text = peel(_from_json(peel(answer), ctx))
     match = FIELD.match(text)
     text = match[1] if match else text
     text = SOLE_NUMBER.sub("", text)
@@ -2026,6 +2208,8 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
     nouns = ctx.asked_for[0]
     if ctx.options.intersection(prefix) - FRAME - nouns - LABEL_NOUNS:
         raise Wrong("The answer names another option in front of this one.")
+    if ctx.denied.intersection(map(stem, prefix)):
+        raise Wrong("The answer states what the question asks about as not being so.")
     for word in prefix:
         if word in NEGATIONS or (
             (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
@@ -2039,6 +2223,7 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
         return
     last = prefix[-1]
     if last in ":=":
+        _check_contrary(" ".join(prefix), ctx)
         _check_label([word for word in prefix if word[0].isalnum()], ctx)
     named = last in nouns or last in LABEL_NOUNS
     of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
@@ -2062,10 +2247,14 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     if suffix[0] in ("which", "that", "who"):
         suffix = suffix[1:]
     said = [word for word in suffix if word not in ("the", "a", "an")]
+    if suffix[-1:] == ["out"]:
+        raise Wrong("What stands behind the text makes it another statement.")
     if not suffix or suffix in ([noun] for noun in nouns):
         return
     if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
+    if ctx.denied.intersection(map(stem, suffix)):
+        raise Wrong("The answer states what the question asks about as not being so.")
     for word in suffix:
         if word in NEGATIONS:
             raise Wrong(f"The word {_show(word)} behind the text changes it.")
@@ -2093,6 +2282,8 @@ def grade_boolean(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     written = _strip_scalar_dress(answer, ctx).strip(OUTER)
     text = fold_inner(written)
     found = _truth(fold(text))
+    if found is None:
+        found = _existence_stated(text, ctx)
     if found is None:
         found = _declared_truth(text)
         if _contradicts(found, TEXT_TOKEN.findall(written), ctx):
@@ -2129,9 +2320,10 @@ def _declared_truth(text: str) -> bool:
     truth = said.pop() is True
     if _is_bare([word for word in words if word not in plain]):
         raise Wrong("The answer offers another value beside yes or no.")
-    if TRUTH_HEDGES & set(words) or (truth and NEGATED.search(text)):
+    if TRUTH_HEDGES & set(words) or MAY_BE.search(text) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in FRAME | REASONS):
+    follower = AFTER_NO | AUXILIARIES if words[0] == "no" else FRAME | REASONS
+    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in follower):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
@@ -2140,12 +2332,71 @@ def _declared_truth(text: str) -> bool:
     raise Wrong("The answer does not declare yes or no.")
 
 
+MAY_BE = pattern(r"\b(?:may|might|could|can) (?:be|have)\b")
+
+
+def _existence_stated(text: str, ctx: Question) -> bool | None:
+    """The truth of "there is no significant difference" where that is what the question asks for; else None."""
+    words = [word for word in WORD_OR_SIGN.findall(text.strip(OUTER)) if word not in ("a", "an", "the", "any")]
+    if words[:1] == ["there"] and words[1:2] and words[1] in ("is", "are", "was", "were"):
+        words = words[2:]
+    elif words[:1] != ["no"]:
+        return None
+    if words == ["none"]:
+        return False if ctx.existence else None
+    denied = words[:1] == ["no"]
+    said = [stem(word) for word in words[denied:]]
+    asked = [stem(word) for word in ctx.existence if word not in ("a", "an", "the", "any")]
+    noun = next((at for at, word in enumerate(asked) if word in NOUN_STOPS), len(asked))
+    return not denied if 0 < noun <= len(said) and asked[: len(said)] == said else None
+
+
+def _restates(words: list[str], ctx: Question) -> bool:
+    """Whether the reason of a "no" affirms what the question asks: "No, it is", "No, there are 3 duplicates"."""
+    words = [word for word in words if word[:1].isalnum() and word not in ("so", "the", "a", "an")]
+    if not words or NEGATED.search(ctx.folded) or any(_denies(word) or word in NEGATIONS for word in words):
+        return False
+    if "0" in words or "zero" in words:
+        return False
+    if len(words) <= 3 and words[0] in POINTING and AUXILIARIES.intersection(words[-2:]) and set(words[2:]) <= SOME:
+        return "only" not in words
+    stems = [stem(word) for word in ctx.tokens]
+    counted = {word for word in words if word.isdigit() or word in NUMBER_WORDS or word in SOME}
+    said = [word for word in words if word not in counted and word not in FRAME]
+    if not all(ctx.explains(word) or f"{word}ly" in ctx.words for word in said):
+        return False
+    if ctx.existence and not ctx.directions and not ctx.numbers and UNIVERSAL.isdisjoint(words):
+        things = {stem(word) for word in ctx.existence if word not in FRAME}
+        exists = AUXILIARIES.intersection(words) or counted or "there" in words
+        if exists and (things.intersection(map(stem, said)) or (counted and not said)):
+            return True
+    if ctx.directions:
+        return False
+    limits = {word for word in LIMITING | UNIVERSAL if word in ctx.words}
+    if counted - {"one"} - set(ctx.words) or LIMITING.intersection(words) - limits or len(set(said) - counted) < 1:
+        return False
+    if (limits & UNIVERSAL and UNIVERSAL.isdisjoint(words)) or not (limits & LIMITING).issubset(words):
+        return False
+    if "one" in counted and UNIVERSAL.isdisjoint(words):
+        return False
+    asking = ctx.tokens[:1] in (["did"], ["do"], ["does"])
+    stated = AUXILIARIES.intersection(words) or (asking and len(said) > 1 and words[0] not in PREPOSITIONS)
+    return bool(stated) and _in_order([stem(word) for word in said], stems)
+
+
+def _in_order(said: list[str], asked: list[str]) -> bool:
+    """Whether the words stand in the question in the same order, those left out apart."""
+    rest = iter(asked)
+    return all(any(word in (other, other[:-1]) or other.startswith(word) for other in rest) for word in said)
+
+
 def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     """Whether what stands beside a yes or no says the opposite of it, or the same of something else.
 
     The reason turns the question round when it uses the opposite word ("lower" for "higher"), and again when it speaks
     of the other side of a comparison; a yes goes with an even number of turns, a no with an odd one.
     """
+    reason = [_own_word(word) for word in written[1:]] if written[0].casefold() in ("no", "false") else []
     written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
     words = [_own_word(word) for word in written]
     pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
@@ -2160,11 +2411,17 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
+    if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
+        return truth
+    if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
+        return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
     if not truth:
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
-        return bool(turned) and plain and (True in turned) is (swapped is not denied)
+        if not turned:
+            return not swapped and not denied and _restates(reason, ctx)
+        return plain and (True in turned) is (swapped is not denied)
     others = swapped or (not subject & ctx.names and QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
     years = set(YEAR_WITHIN.findall(" ".join(words[:pivot])))
     stated = set(STATED_YEAR.findall(ctx.text))
@@ -2175,6 +2432,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalnum()]
     known = right | FRAME | set(ctx.words)
     return others and all(word[0].isalpha() and (word in known or _is_name(spelt)) for word, spelt in spoken)
+
+
+AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
 
 
 def _names_another(written: list[str], ctx: Question) -> bool:
@@ -2200,6 +2460,20 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
+def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
+    """Whether the noun behind a "no" is what the question asks for: "no product", not "no answer" or "no reviews"."""
+    if "no" not in words:
+        return True
+    noun = words[words.index("no") + 1 :]
+    noun = noun[1:] if noun[:1] == ["such"] else noun
+    if not noun:
+        return "such" in words
+    asked = {stem(word) for word in ctx.asked_for[0]}
+    if asked or noun[0] in FRAME:
+        return stem(noun[0]) in asked or noun[0] in ("one", *ABSENCE_WORDS) or (noun[0] in COUNT_NOUNS and not asked)
+    return stem(noun[0]) not in ctx.denied and ctx.explains(noun[0])
+
+
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if folded in INAPPLICABLE or fold(text) in INAPPLICABLE:
@@ -2211,6 +2485,8 @@ def _absence(text: str, ctx: Question) -> str | None:
         return None
     rest = [word for word in words if word[0].isalnum()]
     if rest == ["no"] or (len(words) > 2 and words[1] == "," and not set(rest[1:]) & (ABSENCE_WORDS | VERBS)):
+        return None
+    if not _denies_what_is_asked(rest, ctx):
         return None
     opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
         ["there", "is", "no"],
@@ -2448,7 +2724,7 @@ def _gold_when(gold: str) -> When:
 
 
 def _strip_date_dress(answer: str, ctx: Question) -> str:
-    text = peel(_from_json(peel(answer)))
+    text = peel(_from_json(peel(answer), ctx))
     match = FIELD.match(text)
     text = match[1] if match else text
     match = TIMESTAMP.match(text)
@@ -2461,6 +2737,8 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
 
 def _check_date_rest(rest: str, ctx: Question) -> None:
     words = WORD_OR_SIGN.findall(rest)
+    if words[-1:] and words[-1] in PREPOSITIONS | {"be"}:
+        raise Wrong("The answer breaks off behind the date, or is no date.")
     for at, word in enumerate(words):
         if word == TAKEN:
             continue
@@ -2541,7 +2819,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
-    text = END_LABEL.sub(" ", text)
+    text = plain_powers(END_LABEL.sub(" ", text))
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -2549,6 +2827,9 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
     if "%" in match[0] + after[:1]:
         agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
+    for sign in set(match[0]) & set("$€£"):
+        if ctx.units and not ctx.units & UNITS[sign]:
+            raise Wrong("The currency named is not what was asked for.")
     _check_range_rest(before, after, ctx)
     ends = []
     for written in (match["low"], match["high"]):
@@ -2832,8 +3113,12 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     match = FIELD.match(text)
     text = _list_frame(peel(match[1] if match else text), items, ctx)
     text = BOTH.sub("", text) if len(items) > 1 else text
+    if text.rstrip("\"'`)]}* ").endswith(("...", "…")) and not any(item.text.endswith(("...", "…")) for item in items):
+        raise Wrong("The list breaks off.")
     value = load_json(text) if text[:1] == "{" else None
     if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
+        if not _names_answer(str(value[0][0]), ctx):
+            raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
         inner = value[0][1]
         return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
@@ -2844,6 +3129,9 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     if found and not any(item.pair for item in items):
         found[-1] = _strip_last(found[-1], items, ctx)
         found[0] = _strip_first(found[0], items, ctx)
+        spoken = {stem(word) for text in (found[0], found[-1]) for word in WORD.findall(text)} if ctx.denied else set()
+        if spoken & ctx.denied and not ctx.denied.intersection(map(stem, WORD.findall(ctx.gold))):
+            raise Wrong("The answer states what the question asks about as not being so.")
     return found
 
 
@@ -2868,7 +3156,7 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     words = WORD.findall(match[1].casefold())
     if not words or not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
         return text
-    if fold(match[1]) in {fold(item.text) for item in items}:
+    if fold(match[1]) in {fold(item.text) for item in items} or ctx.denied.intersection(map(stem, words)):
         return text
     return text[match.end() :]
 
@@ -2881,6 +3169,10 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
         rest = [word.strip(OUTER).casefold() for word in words[cut:]]
         head = " ".join(words[:cut])
         plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
+        if any(map(_denies, rest)):
+            plain = bool(ctx.denied) and ctx.says(*rest)
+        elif ctx.denied.intersection(map(stem, rest)):
+            plain = False
         if plain and fold(head) in golds:
             return head
     return text
