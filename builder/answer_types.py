@@ -116,6 +116,7 @@ def _checked(row: Row) -> list[Finding]:
 def _refusal(row: Row, message: str, expected: str, found: str | None = None) -> RowError:
     return RowError(
         f"task {row.task_id!r}: {message}",
+        kind="the gold cannot be graded",
         where=row.where or None,
         expected=expected,
         found=found or f"{row.answer!r}"[:200],

@@ -17,29 +17,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from builder.dedupe import Deduplicator, Repeats
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.plan import open_source, plan
-from builder.sources import SetAside
+from builder.sources import RowsError, SetAside
+from builder.sources.base import ERROR_LIMIT
 from builder.standing import (
-    Step,
     all_stands,
     decide,
     lists_digest,
     nothing_to_do,
     rows_set_aside,
     same_so_far,
-    set_aside_text,
 )
-from builder.state import BuildState, Fingerprints, StateWriter, policies_text
+from builder.state import BuildState, Fingerprints, Refusal, StateWriter, policies_text
 from builder.tables import TableShelf
 from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
 from builder.tree import ChangedFileError, building, resolved
-from builder.workers import Baked, Changed, Kept, Refused, Workplace, put_in_place, start_ahead
-from catalog import paths
-from catalog.errors import UserError
+from builder.workers import Baked, Kept, Refused, Step, Workplace, put_in_place, start_ahead
+from catalog.errors import RowError, UserError
 from catalog.findings import Finding
 from catalog.index import Entry, IndexWriter
+from catalog.reasons import Kind
+from catalog.rejected import RejectedWriter
 from catalog.spec import Spec
 
 Progress = Callable[[int], None]
@@ -51,7 +52,7 @@ class BuildReport:
 
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
     gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
-    a fair task, each with its reason.
+    a fair task, each with its reason and without its question; ``repeats`` tells of questions that several rows ask.
     """
 
     catalog: Path
@@ -63,6 +64,7 @@ class BuildReport:
     tiers: Counter[str] = field(default_factory=Counter)
     answer_types: Counter[str] = field(default_factory=Counter)
     set_aside: list[SetAside] = field(default_factory=list)
+    repeats: Repeats = field(default_factory=Repeats)
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -70,6 +72,16 @@ class BuildReport:
     def unchanged(self) -> int:
         """Tasks that were there before and are the same."""
         return self.tasks - self.written
+
+    @property
+    def rows(self) -> int:
+        """Rows that were read: each became a task or was set aside."""
+        return self.tasks + len(self.set_aside)
+
+    @property
+    def reasons(self) -> dict[Kind, int]:
+        """How many rows are set aside for each kind of reason, the most frequent first."""
+        return dict(Counter(row.kind for row in self.set_aside).most_common())
 
     @property
     def faults(self) -> int:
@@ -96,6 +108,7 @@ class BuildReport:
         """The report for ``--json``."""
         return {
             "catalog": str(self.catalog),
+            "rows": self.rows,
             "tasks": self.tasks,
             "written": self.written,
             "unchanged": self.unchanged,
@@ -104,14 +117,23 @@ class BuildReport:
             "splits": dict(self.splits),
             "tiers": dict(self.tiers),
             "answer_types": dict(self.answer_types),
-            "set_aside": [asdict(row) for row in self.set_aside],
+            "reasons": self.reasons,
+            "repeats": asdict(self.repeats),
+            "set_aside": [row.as_dict() for row in self.set_aside],
             "findings": [asdict(finding) for finding in self.findings],
             "seconds": round(self.seconds, 3),
         }
 
 
 def build(
-    spec: Spec, out: Path, lock: ImageLock, *, cache: Path, jobs: int, progress: Progress = lambda tasks: None
+    spec: Spec,
+    out: Path,
+    lock: ImageLock,
+    *,
+    cache: Path,
+    jobs: int,
+    strict: bool = False,
+    progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.
 
@@ -121,6 +143,7 @@ def build(
         lock: the images that tasks stand on.
         cache: a folder of ours that may go at any time; nothing but time depends on it.
         jobs: processes that bake.
+        strict: let no row be set aside, whatever the reason: then nothing is built.
         progress: told how many tasks are done.
 
     Returns:
@@ -128,6 +151,7 @@ def build(
 
     Raises:
         UserError: where rows, tables, images or the place cannot be used; the catalog that was there is untouched.
+        RowsError: where ``strict``, and rows are set aside; untouched too.
     """
     began = time.monotonic()
     report = BuildReport(out)
@@ -149,19 +173,25 @@ def build(
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
         shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections})
         marks = Fingerprints(policies)
-        steps = decide(plan(spec, source, shelf, report.findings.append), marks, state, out)
+        dedupe = Deduplicator()
+        steps = decide(plan(spec, source, shelf, report.findings.append, dedupe), marks, state, out)
         same, rest = same_so_far(steps, state)
         first = next(rest, None)
+        report.repeats = dedupe.repeats
         if first is None and nothing_to_do(out, same, state):
-            report.set_aside = rows_set_aside(same)
+            report.set_aside = [row.bare for row in rows_set_aside(same)]
             report.count_all(state)
             kept = [step for step in same if isinstance(step, Kept)]
             report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
+            if strict:
+                _refuse_to_set_aside(report, record.file or spec.source)
         else:
             remaining = itertools.chain(same, [] if first is None else [first], rest)
             try:
                 with building(out, spec.full_name) as folder:
                     _write(Workplace(spec, lock, folder, out), remaining, state, report, record, shelf, jobs, progress)
+                    if strict:
+                        _refuse_to_set_aside(report, record.file or spec.source)
             except ChangedFileError as error:
                 forget_inspection(cache, str(error.where))
                 raise
@@ -198,29 +228,20 @@ def _write(
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
     next_state = StateWriter(place.new, record.file)
-
-    def refuse(step: Refused) -> None:
-        report.set_aside.append(step.row)
-        next_state.refuse(step.row.task_id.lower(), step.fingerprint, step.row.reason, step.row.fix)
-
-    def tasks() -> Iterator[Kept | Changed]:
-        for step in steps:
-            if isinstance(step, Refused):
-                refuse(step)
-            elif isinstance(step, SetAside):
-                report.set_aside.append(step)
-            else:
-                yield step
-
     present = doubtful = 0
     # Closed whatever happens: a build that is interrupted here ends its workers before its folder goes.
     with (
         IndexWriter(place.new, place.spec.full_name) as index,
-        contextlib.closing(put_in_place(tasks(), place, jobs)) as results,
+        RejectedWriter(place.new) as rejected,
+        contextlib.closing(put_in_place(steps, place, jobs)) as results,
     ):
         for done in results:
-            if isinstance(done, Refused):
-                refuse(done)
+            if isinstance(done, Refused | SetAside):
+                row = done if isinstance(done, SetAside) else done.row
+                report.set_aside.append(row.bare)
+                rejected.add(row.rejected)
+                if isinstance(done, Refused):
+                    next_state.refuse(row.task_id.lower(), done.fingerprint, Refusal(row.reason, row.fix, row.kind))
                 continue
             new = isinstance(done, Baked)
             entry = done.entry if isinstance(done, Baked) else state.entry(done.name)
@@ -236,9 +257,19 @@ def _write(
             progress(report.tasks)
     # What is set aside or doubtful about the rows as a whole is told again by planning again.
     clean = not report.set_aside and len(report.findings) == doubtful
-    (place.new / paths.SET_ASIDE).write_text(set_aside_text(report.set_aside), encoding="utf-8")
     next_state.close(record.inputs(shelf) if clean else None, lists_digest(place.new))
     report.removed = len(state) - present
+
+
+def _refuse_to_set_aside(report: BuildReport, where: Path | str) -> None:
+    """Raise where a row was set aside: whoever asked for every row gets no catalog without some of them."""
+    if report.set_aside:
+        told = [
+            RowError(row.reason, kind=row.kind, where=row.where, found=row.task_id or None, fix=row.fix)
+            for row in report.set_aside[:ERROR_LIMIT]
+        ]
+        fix = "correct the rows or take them out, or leave --strict out; nothing was built"
+        raise RowsError(told, len(report.set_aside), report.tasks, where, fix)
 
 
 def _keep_receipt(entry: Entry, place: Workplace) -> None:

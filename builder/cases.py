@@ -59,6 +59,7 @@ def _refuse(row: Row, message: str, found: str) -> RowError:
     graded = f"gold {row.answer!r} ({row.answer_type}), rtol {row.rtol}, atol {row.atol}, decimals {row.decimals}"
     return RowError(
         f"task {row.task_id!r}: {message}",
+        kind="the gold cannot be graded",
         where=row.where or None,
         expected=graded[:300],
         found=found,

@@ -1,7 +1,7 @@
 """Questions asked twice: kept once where they agree, left out where they do not (failure S10).
 
-A first reading of the rows leaves a hash of each question and its gold here, a second asks for a verdict on each row.
-Only hashes are kept, and the golds of questions that conflict, so memory stays small whatever the number of rows.
+A first reading of the rows leaves a hash of each question here, a second asks for a verdict on each row. Of a question
+are kept its hash, its first id and gold, and where several rows ask it their golds: a few hundred bytes in all.
 """
 
 from __future__ import annotations
@@ -12,51 +12,105 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
+from catalog.reasons import Kind
 from catalog.rows import Row
 
 _TOLD_GOLDS: Final = 5
+_TOLD_IDS: Final = 3  # of one gold
+_TOLD_LETTERS: Final = 100
 _KEEP_THE_RIGHT_ONE: Final = "keep the row whose gold is right, or word the questions so that each has its own answer"
 _REPEATED: Final = "the same question on the same tables, with the same gold, stands in an earlier row"
+_REMOVE_ONE: Final = "remove one of the two, or reword one question so that it asks for something else"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a row is left out, and what to do about it."""
+    """Why a row is left out, of which kind that is, and what to do about it."""
 
     reason: str
     fix: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Questions that several rows ask: how many, asked by how many rows, and how many have golds that conflict."""
+
+    questions: int = 0
+    rows: int = 0
+    conflicting: int = 0
 
 
 @dataclass(slots=True)
-class _Question:
-    """What is known of one question on one set of tables: the id that asks it first, and its gold's hash."""
+class _Told:
+    """A gold as people read it, and the rows that give it."""
 
-    first_id: int
-    gold: int
+    gold: str
+    ids: list[str] = field(default_factory=list)
+    rows: int = 0
+
+    def by(self, task_id: str) -> None:
+        self.rows += 1
+        if len(self.ids) < _TOLD_IDS:
+            self.ids.append(task_id)
+
+    def __str__(self) -> str:
+        more = f" and {self.rows - len(self.ids):,} more" if self.rows > len(self.ids) else ""
+        return f"{self.gold} ({', '.join(self.ids)}{more})"
 
 
 @dataclass(slots=True)
-class _Conflict:
-    """The golds of a question whose rows disagree, each with the place it stands."""
+class _Shared:
+    """A question that several rows ask: their golds by hash, in the order they were met, and of the rest the number."""
 
-    golds: list[str] = field(default_factory=list)
+    rows: int = 0
+    golds: dict[int, _Told] = field(default_factory=dict)
+    untold: set[int] = field(default_factory=set)
+
+    def note(self, gold: int, text: str, task_id: str) -> None:
+        """A row gives this gold."""
+        self.rows += 1
+        if gold not in self.golds and len(self.golds) == _TOLD_GOLDS:
+            self.untold.add(gold)
+        else:
+            self.golds.setdefault(gold, _Told(text)).by(task_id)
+
+    @property
+    def conflicts(self) -> bool:
+        """Whether the rows disagree."""
+        return len(self.golds) > 1
+
+    def told(self) -> str:
+        """Every gold with the rows that give it; the same sentence for all of these rows."""
+        more = [f"and {len(self.untold):,} more golds"] if self.untold else []
+        return "; ".join([*map(str, self.golds.values()), *more])
 
 
 class Deduplicator:
     """Call ``add`` for every row of a first reading, then ``verdict`` for every row of a second, in the same order."""
 
     def __init__(self) -> None:
-        self._questions: dict[int, _Question] = {}
-        self._conflicts: dict[int, _Conflict] = {}
+        # Of each question the first row: the hash of its gold, the gold as it is told, the id.
+        self._first: dict[int, tuple[int, str, str]] = {}
+        self._shared: dict[int, _Shared] = {}
 
     def add(self, row: Row) -> None:
         """Take note of a row."""
-        key, gold = _question_key(row), _hash(canonical_gold(row))
-        known = self._questions.setdefault(key, _Question(_hash(row.task_id), gold))
-        if known.gold != gold:
-            told = self._conflicts.setdefault(key, _Conflict()).golds
-            if len(told) < _TOLD_GOLDS:
-                told.append(_told(row))
+        key = _question_key(row)
+        mine = (_hash(canonical_gold(row)), _told(row), row.task_id)
+        first = self._first.setdefault(key, mine)
+        if first is mine:
+            return
+        if key not in self._shared:
+            self._shared[key] = _Shared()
+            self._shared[key].note(*first)
+        self._shared[key].note(*mine)
+
+    @property
+    def repeats(self) -> Repeats:
+        """What the rows that were added ask more than once."""
+        shared = self._shared.values()
+        return Repeats(len(shared), sum(one.rows for one in shared), sum(one.conflicts for one in shared))
 
     def verdict(self, row: Row) -> Verdict | None:
         """Why a row is left out; None where it stays.
@@ -65,33 +119,29 @@ class Deduplicator:
             row: a row that ``add`` has seen.
 
         Returns:
-            A sentence that names the other golds of a question with several, or says that the row repeats another.
+            A sentence that names the golds of a question with several, or says that the row repeats another.
         """
         key = _question_key(row)
-        conflict = self._conflicts.get(key)
-        if conflict is not None:
-            own = _told(row)
-            others = [told for told in conflict.golds if told != own]
-            if self._questions[key].first_id == _hash(row.task_id) and own not in conflict.golds:
-                # The first row's gold was not known to be in dispute when it was added.
-                conflict.golds.insert(0, own)
-            golds = "; ".join([own, *others])
-            return Verdict(f"one question on the same tables has conflicting golds: {golds}", _KEEP_THE_RIGHT_ONE)
-        if self._questions[key].first_id != _hash(row.task_id):
-            return Verdict(
-                _REPEATED, "remove one of the two, or reword one question so that it asks for something else"
-            )
+        shared = self._shared.get(key)
+        if shared is None:
+            return None
+        if shared.conflicts:
+            golds = f"one question on the same tables has conflicting golds: {shared.told()}"
+            return Verdict(golds, _KEEP_THE_RIGHT_ONE, "its golds conflict")
+        if self._first[key][2] != row.task_id:
+            return Verdict(_REPEATED, _REMOVE_ONE, "the question is asked twice")
         return None
 
 
 def canonical_gold(row: Row) -> str:
     """A gold in one spelling: 34.650 and 34.65 are one, as are Yes and yes."""
     if isinstance(row.answer, tuple):
-        return "\0".join(sorted(f"{named.name}\1{_canonical(named.gold)}" for named in row.answer))
-    return _canonical(row.answer)
+        return "\0".join(sorted(f"{named.name}\1{canonical_text(named.gold)}" for named in row.answer))
+    return canonical_text(row.answer)
 
 
-def _canonical(text: str) -> str:
+def canonical_text(text: str) -> str:
+    """One gold in one spelling."""
     folded = _folded(text)
     try:
         number = Decimal(folded)
@@ -118,4 +168,4 @@ def _hash(text: str) -> int:
 
 def _told(row: Row) -> str:
     gold = row.answer if isinstance(row.answer, str) else {named.name: named.gold for named in row.answer}
-    return f"{str(gold)[:100]} ({row.task_id})"
+    return str(gold)[:_TOLD_LETTERS]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from builder.shared_files import SharedFiles
 from catalog import paths
 from catalog.errors import RowError
+from catalog.reasons import Kind
 from catalog.rows import AnswerType, Row
 from catalog.spec import Spec
 from catalog.tables import Table
@@ -26,6 +27,11 @@ LIMIT_BYTES = 100_000
 # Control characters and marks that turn the direction of text: no argument can hold the first (NUL), a terminal obeys
 # others, and a person does not see what the rest do.
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+# What a shell runs, and what it prints in place of a command that it does not know.
+_RUN = re.compile(r"`[^`]+`|\$\([^()]+\)")
+_SEAM = 20  # letters on each side of what is gone
+_COMPLAINT = re.compile(r"^(?:\S*/)?(?:ba|da|z|k)?sh: (?:line )?\d+: .*\bnot found\b.*", re.MULTILINE)
 
 # More names than this are told by their folder alone.
 _LISTED_TABLES = 60
@@ -76,6 +82,29 @@ def shell_would_eat(text: str) -> bool:
     return "`" in text or "$(" in text
 
 
+def shell_has_eaten(text: str, question: str) -> str:
+    """What of a row's own instruction is left of a part that a shell has run; empty where nothing was (failure S02).
+
+    Args:
+        text: the instruction, as the row has it.
+        question: the row's question: where the instruction lacks what stands in backticks there, that was run.
+
+    Returns:
+        The shell's complaint, or the part that is gone.
+    """
+    complaint = _COMPLAINT.search(text)
+    if complaint is not None:
+        return complaint.group()
+    squeezed = "".join(text.split())
+    parts = ["".join(part.split()) for part in _RUN.split(question)]
+    spans: list[str] = _RUN.findall(question)
+    for lost, before, after in zip(spans, parts, parts[1:], strict=False):
+        # Without a word on both sides there is no telling what stood there.
+        if before and after and before[-_SEAM:] + after[:_SEAM] in squeezed and "".join(lost.split()) not in squeezed:
+            return lost
+    return ""
+
+
 def _form(answer_type: AnswerType, question: str) -> str:
     if answer_type == "none":
         answer_type = next((kind for pattern, kind in _WOULD_BE if pattern.search(question)), "number")
@@ -109,8 +138,8 @@ def _own(instruction: str, row: Row, spec: Spec) -> str:
     return f"{instruction.rstrip()}\n\n{answering(row, spec)}\n"
 
 
-def _refuse(row: Row, message: str, found: str, fix: str) -> RowError:
-    return RowError(f"task {row.task_id!r}: {message}", where=row.where or None, found=found, fix=fix)
+def _refuse(row: Row, message: str, found: str, fix: str, kind: Kind | None = None) -> RowError:
+    return RowError(f"task {row.task_id!r}: {message}", kind=kind, where=row.where or None, found=found, fix=fix)
 
 
 def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFiles) -> str:
@@ -127,6 +156,15 @@ def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFil
             pass it on as it is.
     """
     if row.instruction:
+        eaten = shell_has_eaten(row.instruction, row.question)
+        if eaten:
+            raise _refuse(
+                row,
+                "a shell has run a part of the instruction, which is lost",
+                eaten[:120],
+                "take the instruction from where it was whole, or leave it out and let the question be rendered",
+                "a shell eats the instruction",
+            )
         text = _own(row.instruction, row, spec)
     else:
         names = sorted(table.name for table in tables)
@@ -144,6 +182,7 @@ def instruction(row: Row, tables: Sequence[Table], spec: Spec, shared: SharedFil
                 "a shell would run a part of the instruction",
                 found[:120],
                 "write names in plain quotes, without backticks and without $(",
+                "a shell eats the instruction",
             )
     unseen = _UNSEEN.search(text)
     if unseen is not None:

@@ -21,9 +21,7 @@ from catalog.index import PARQUET_SCHEMA
 
 _HEAD_BYTES: Final = 4096  # an index may be large; how it opens is enough
 _HEAD: Final = re.compile(rb'\{"schema": \d+, "catalog": "(?P<name>[^"\n]*)", "tasks": \[')
-_OURS: Final = frozenset(
-    {paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE, paths.BLOBS, paths.BUILD_STATE, paths.RECEIPTS}
-)
+_OURS: Final = frozenset({*paths.LISTS, paths.BLOBS, paths.BUILD_STATE, paths.RECEIPTS})
 
 
 def refuse_what_is_not_ours(folder: Path, name: str) -> None:

@@ -17,8 +17,9 @@ from builder.demo import demo_rows, write_tables
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
-from catalog.errors import MissingTableError, RowError, TableError, UserError
+from catalog.errors import MissingTableError, OneRowError, RowError, TableError
 from catalog.findings import Finding
+from catalog.reasons import Kind
 from catalog.rows import Row
 from catalog.spec import DEMO, Spec
 from catalog.tables import Size, Table
@@ -63,7 +64,9 @@ def open_source(spec: Spec, cache: Path) -> Source:
     return Source(lambda note: read_rows(path, note, spec.columns), tables, path)
 
 
-def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[Planned | SetAside]:
+def plan(
+    spec: Spec, source: Source, shelf: TableShelf, note: Note, dedupe: Deduplicator | None = None
+) -> Iterator[Planned | SetAside]:
     """Every row of the source, as a planned task or set aside with its reason.
 
     Args:
@@ -71,11 +74,12 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
         source: read twice.
         shelf: finds, reads and measures tables, each file once.
         note: told of everything that is worth a word and stops nothing.
+        dedupe: a fresh one, for a caller who wants its figures once the first row is here.
 
     Raises:
         RowError, TableError: where the file of rows, or a table that it names, cannot be used as it is.
     """
-    dedupe = Deduplicator()
+    dedupe = dedupe or Deduplicator()
     for row in _rows(source.rows(lambda finding: None)):
         dedupe.add(row)
     folders = _own_folders(spec, source)
@@ -83,7 +87,7 @@ def plan(spec: Spec, source: Source, shelf: TableShelf, note: Note) -> Iterator[
         yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, folders)
 
 
-def aside_of(error: UserError, row: Row, folders: Sequence[str] = ()) -> SetAside:
+def aside_of(error: OneRowError, row: Row, folders: Sequence[str] = ()) -> SetAside:
     """``row`` set aside for an error.
 
     Args:
@@ -91,14 +95,16 @@ def aside_of(error: UserError, row: Row, folders: Sequence[str] = ()) -> SetAsid
         row: the row.
         folders: this machine's own; they are left out of paths, except where the row itself names one.
     """
-    return SetAside(row.task_id, row.where, _reason(error, row, folders), error.fix or "")
+    return _aside(row, _reason(error, row, folders), error.fix or "", error.kind)
 
 
-def _reason(error: UserError, row: Row, folders: Sequence[str]) -> str:
-    parts = (("expected", error.expected), ("found", error.found))
+def _aside(row: Row, reason: str, fix: str, kind: Kind) -> SetAside:
+    return SetAside(row.task_id, row.where, reason, fix, kind, row.question)
+
+
+def _reason(error: OneRowError, row: Row, folders: Sequence[str]) -> str:
     # The id stands beside the reason wherever that is told.
-    message = error.message.removeprefix(f"task {row.task_id!r}: ")
-    sentence = message + "".join(f"; {label} {text}" for label, text in parts if text)
+    sentence = error.sentence.removeprefix(f"task {row.task_id!r}: ")
     reason = f"{error.where}: {sentence}" if error.where not in (None, row.where) else sentence
     for folder in folders:
         if not any(folder in name for name in row.tables):
@@ -121,11 +127,11 @@ def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
 def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders: Sequence[str]) -> Planned | SetAside:
     verdict = dedupe.verdict(row)
     if verdict is not None:
-        return SetAside(row.task_id, row.where, verdict.reason, verdict.fix)
+        return _aside(row, verdict.reason, verdict.fix, verdict.kind)
     if not row.task_id.isprintable():
         # Told here, so that no later message, log or file has to print it.
         unprintable = "the task_id holds characters that cannot be printed"
-        return SetAside(row.task_id, row.where, unprintable, "give the row another task_id")
+        return _aside(row, unprintable, "give the row another task_id", OneRowError.usual)
     try:
         tables = shelf.tables_of(row)
         return Planned(row, tables, size_for(tables, row.tier, spec.sizing))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,12 +17,11 @@ from builder.sources import SetAside
 from builder.state import BuildState, Fingerprints
 from builder.tables import TableShelf
 from builder.tree import look_of, stored_looks
-from builder.workers import Changed, Kept, Refused
+from builder.workers import Changed, Kept, Refused, Step
 from catalog import paths
 from catalog.digest import sha256_of_file
 from catalog.findings import Finding
-
-Step = Kept | Changed | Refused | SetAside  # what happens to one row
+from catalog.rejected import same_rejected
 
 
 def all_stands(record: Recorder, shelf: TableShelf, notes: list[Finding], state: BuildState, out: Path) -> bool:
@@ -60,7 +58,9 @@ def decide(planned: Iterator[Planned | SetAside], marks: Fingerprints, state: Bu
         there = state.unchanged(name, mark)
         refusal = state.refused(name, mark)
         if refusal is not None:
-            yield Refused(SetAside(item.row.task_id, item.row.where, *refusal), mark)
+            row = item.row
+            aside = SetAside(row.task_id, row.where, refusal.reason, refusal.advice, refusal.kind, row.question)
+            yield Refused(aside, mark)
         elif there is not None and look_of(f"{out}/{there[0]}", stored) == there[1]:
             yield Kept(name, there[0], mark, there[1], item.row.where)
         else:
@@ -72,6 +72,8 @@ def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], I
 
     Where nothing changed the first part is the whole catalog, and the build is over without a write.
     """
+    if not len(state):
+        return [], steps  # nothing stands, and nothing is held
     names = state.names()
     same: list[Step] = []
     for step in steps:
@@ -84,14 +86,15 @@ def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], I
 def nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
     """True where ``same`` is all there is, and all there was."""
     tasks = sum(isinstance(step, Kept) for step in same)
-    whole = lists_digest(out) == state.lists and not _differs(out, rows_set_aside(same))
+    rejected = (row.rejected for row in rows_set_aside(same))
+    whole = lists_digest(out) == state.lists and same_rejected(out, rejected)
     return tasks == len(state) and tasks > 0 and whole
 
 
 def lists_digest(catalog: Path) -> str:
-    """The sha256 over a catalog's lists (both indices, and what was set aside); empty where one is missing."""
+    """The sha256 over a catalog's lists (both indices, and both of what was set aside); empty where one is missing."""
     try:
-        found = [sha256_of_file(catalog / name) for name in (paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE)]
+        found = [sha256_of_file(catalog / name) for name in paths.LISTS]
     except OSError:
         return ""
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
@@ -101,20 +104,3 @@ def rows_set_aside(steps: Iterable[Step]) -> list[SetAside]:
     """The rows among ``steps`` that become no task."""
     rows = (step.row if isinstance(step, Refused) else step for step in steps)
     return [row for row in rows if isinstance(row, SetAside)]
-
-
-def set_aside_text(rows: list[SetAside]) -> str:
-    """The list of what was set aside, in the order of ids (the path to the rows file is this machine's own affair)."""
-    lines = [
-        json.dumps({"task_id": row.task_id, "where": row.where.rpartition("/")[2], "reason": row.reason})
-        for row in sorted(rows, key=lambda row: (row.task_id, row.where))
-    ]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _differs(out: Path, rows: list[SetAside]) -> bool:
-    """True where the catalog's list of what was set aside is not that of ``rows``."""
-    try:
-        return (out / paths.SET_ASIDE).read_text(encoding="utf-8") != set_aside_text(rows)
-    except OSError:
-        return True

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,20 @@ from builder.inputs import Inputs, add_code
 from catalog import paths
 from catalog.findings import Finding
 from catalog.index import PARQUET_SCHEMA, Entry
+from catalog.reasons import Kind
 from catalog.rows import Row
 from catalog.tables import Size, Table
 
-# A row that baking refused has a name, a fingerprint, a reason and advice alone; doubts are findings as JSON.
+# A row that baking refused has a name, a fingerprint, a reason, its kind and advice alone; doubts are findings as JSON.
 # The look of a task's directory tells whether somebody's hand changed it since.
-_OURS = ["fingerprint", "look", "refused", "advice", "doubts"]
+_OURS = ["fingerprint", "look", "refused", "kind", "advice", "doubts"]
 _SCHEMA = pa.schema(
     [
         *PARQUET_SCHEMA,
         ("fingerprint", pa.binary(16)),
         ("look", pa.binary(8)),
         ("refused", pa.string()),
+        ("kind", pa.string()),
         ("advice", pa.string()),
         ("doubts", pa.string()),
     ]
@@ -65,6 +67,15 @@ class Fingerprints:
         return mark.digest()[:16]
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why baking refused a row, what to do about it, and of which kind that is."""
+
+    reason: str
+    advice: str
+    kind: Kind
+
+
 class BuildState:
     """The fingerprints and entries of a build, read from the catalog it left.
 
@@ -80,14 +91,14 @@ class BuildState:
         self.inputs = Inputs.read(kept.get(_INPUTS))
         self.lists = kept.get(_LISTS, b"").decode(errors="replace")
         self._tasks: dict[str, tuple[bytes, bytes, str, int]] = {}
-        self._refused: dict[str, tuple[bytes, tuple[str, str]]] = {}
-        names = ("name", "fingerprint", "look", "path", "refused", "advice")
+        self._refused: dict[str, tuple[bytes, Refusal]] = {}
+        names = ("name", "fingerprint", "look", "path", "refused", "advice", "kind")
         columns = (table.column(name).to_pylist() for name in names)
-        for place, (name, mark, look, path, reason, advice) in enumerate(zip(*columns, strict=True)):
-            if reason is None:
+        for place, (name, mark, look, path, *refusal) in enumerate(zip(*columns, strict=True)):
+            if refusal[0] is None:
                 self._tasks[name] = (mark, look, path, place)
             else:
-                self._refused[name] = (mark, (reason, advice))
+                self._refused[name] = (mark, Refusal(*refusal))
 
     @classmethod
     def read(cls, catalog: Path, rows: Path | None) -> BuildState:
@@ -147,9 +158,9 @@ class BuildState:
         pairs = zip(self._table[column].to_pylist(), self._table["refused"].to_pylist(), strict=True)
         return (value for value, reason in pairs if reason is None)
 
-    def refused(self, name: str, fingerprint: bytes) -> tuple[str, str] | None:
-        """Why the last build refused this row, made of the very same things, and what to do; None where it did not."""
-        mark, refusal = self._refused.get(name, (b"", ("", "")))
+    def refused(self, name: str, fingerprint: bytes) -> Refusal | None:
+        """Why the last build refused this row, made of the very same things; None where it did not."""
+        mark, refusal = self._refused.get(name, (b"", None))
         return refusal if mark == fingerprint else None
 
     def names(self) -> Iterator[str]:
@@ -184,9 +195,10 @@ class StateWriter:
         kept = json.dumps([asdict(finding) for finding in here]) if doubts else None
         self._append({**entry.model_dump(), "fingerprint": fingerprint, "look": look, "doubts": kept})
 
-    def refuse(self, name: str, fingerprint: bytes, reason: str, advice: str) -> None:
-        """Append one row that baking refused, with what to do about it."""
-        self._append({"name": name, "fingerprint": fingerprint, "refused": reason, "advice": advice})
+    def refuse(self, name: str, fingerprint: bytes, refusal: Refusal) -> None:
+        """Append one row that baking refused."""
+        told = {"refused": refusal.reason, "kind": refusal.kind, "advice": refusal.advice}
+        self._append({"name": name, "fingerprint": fingerprint, **told})
 
     def _append(self, values: dict[str, object]) -> None:
         self._batch.append(values)

@@ -1,7 +1,8 @@
 """Bakes and writes planned tasks on several processes, and gives the results back in the order of the rows.
 
 A task is handed to a worker as a value and comes back as its index entry; its bytes are written by the worker, straight
-into the folder the catalog is being built in. A row that turns out to be no fair task comes back set aside.
+into the folder the catalog is being built in. A row that turns out to be no fair task comes back set aside; one that is
+set aside already goes along, so that what comes back is in the order of the rows.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from builder.plan import Planned, aside_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
 from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
+from builder.unseen import refuse_what_is_seen
 from catalog import paths
 from catalog.errors import CatalogError, RowError
 from catalog.findings import Finding
@@ -78,6 +80,10 @@ class Refused:
     fingerprint: bytes
 
 
+Step = Kept | Changed | Refused | SetAside  # what happens to one row
+Done = Kept | Baked | Refused | SetAside  # what came of it
+
+
 @dataclass(frozen=True, slots=True)
 class Workplace:
     """What every task of a build is baked with.
@@ -103,7 +109,9 @@ class _Bench:
         self._shared = SharedFiles.load()
         self._blobs = Blobs(place.new / paths.BLOBS)
 
-    def work(self, item: Kept | Changed) -> Kept | Baked | Refused:
+    def work(self, item: Step) -> Done:
+        if isinstance(item, Refused | SetAside):
+            return item
         if isinstance(item, Kept):
             (self._place.new / item.path).parent.mkdir(exist_ok=True)
             link_tree(f"{self._place.old}/{item.path}", f"{self._place.new}/{item.path}")
@@ -112,6 +120,7 @@ class _Bench:
         try:
             row, findings = typed(row)
             baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
+            refuse_what_is_seen(row, baked)
         except RowError as error:
             return Refused(aside_of(error, row), item.fingerprint)
         folder = place.new / baked.entry.path
@@ -138,7 +147,7 @@ def _end_with_the_build() -> None:
     os._exit(1)
 
 
-def _work(items: tuple[Kept | Changed, ...]) -> list[Kept | Baked | Refused]:
+def _work(items: tuple[Step, ...]) -> list[Done]:
     assert _bench is not None
     return [_bench.work(item) for item in items]
 
@@ -149,11 +158,11 @@ def start_ahead() -> None:
     multiprocessing.forkserver.ensure_running()
 
 
-def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -> Generator[Kept | Baked | Refused]:
+def put_in_place(items: Iterable[Step], place: Workplace, jobs: int) -> Generator[Done]:
     """Bring every task into the new catalog, in the order given.
 
     Args:
-        items: the tasks; read only as fast as they are worked on.
+        items: what happens to each row; read only as fast as it is worked on.
         place: where, and with what.
         jobs: processes; 1 works in this one.
     """
@@ -164,7 +173,7 @@ def put_in_place(items: Iterable[Kept | Changed], place: Workplace, jobs: int) -
     start_ahead()
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(jobs, context, _open, (place,)) as pool:
-        waiting: deque[Future[list[Kept | Baked | Refused]]] = deque()
+        waiting: deque[Future[list[Done]]] = deque()
         try:
             for chunk in batched(items, _CHUNK):
                 waiting.append(pool.submit(_work, chunk))

@@ -7,6 +7,9 @@ Retry and drop rules key on these types, never on the wording.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
+
+from catalog.reasons import Kind
 
 
 class UserError(Exception):
@@ -58,16 +61,54 @@ class SpecError(UserError):
     """A spec or a lock that cannot be used as written."""
 
 
-class RowError(UserError):
+class OneRowError(UserError):
+    """What keeps one row from becoming a fair task; ``kind`` is as what the row is set aside where it is.
+
+    Args:
+        message: as of every error; so are where, expected, found and fix.
+        kind: the kind of reason; None takes the one that is usual for the class.
+    """
+
+    usual: ClassVar[Kind] = "the row cannot be a task"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Kind | None = None,
+        where: str | Path | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        super().__init__(message, where=where, expected=expected, found=found, fix=fix)
+        self.kind: Kind = kind or self.usual
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, expected and found, on one line, without the place."""
+        parts = (("expected", self.expected), ("found", self.found))
+        return self.message + "".join(f"; {label} {text}" for label, text in parts if text)
+
+
+class RowError(OneRowError):
     """A row that cannot become a fair task."""
 
 
-class TableError(UserError):
+class TableError(OneRowError):
     """A table that is missing, empty, unreadable or not what its row says."""
+
+    usual: ClassVar[Kind] = "the data are missing or cannot be read"
 
 
 class MissingTableError(TableError):
     """A table that a row names and that is not where it was looked for."""
+
+
+class EmptyTableError(TableError):
+    """A table, or a folder of tables, that holds nothing (an empty download looks so)."""
+
+    usual: ClassVar[Kind] = "the data are empty"
 
 
 class SolutionError(UserError):

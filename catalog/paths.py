@@ -4,6 +4,7 @@
 ├── index.json            what is in it (no gold)
 ├── index.parquet         the same, for programs
 ├── set_aside.jsonl       rows that could not become a fair task, with the reason
+├── rejected.parquet      the same, for programs, with the question and the kind of reason
 ├── <split>/<task>/       task directories and nothing else: `harbor run -p <catalog>/<split>` takes them as they are
 ├── .blobs/<sha256>       tables and shared files, stored once; task directories hard-link them
 ├── .build.parquet        fingerprints of the last build, which make the next one incremental
@@ -26,6 +27,8 @@ from typing import Final
 INDEX_JSON: Final = "index.json"
 INDEX_PARQUET: Final = "index.parquet"
 SET_ASIDE: Final = "set_aside.jsonl"
+REJECTED: Final = "rejected.parquet"
+LISTS: Final = (INDEX_JSON, INDEX_PARQUET, SET_ASIDE, REJECTED)
 BLOBS: Final = ".blobs"
 BUILD_STATE: Final = ".build.parquet"
 RECEIPTS: Final = ".receipts"

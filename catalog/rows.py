@@ -27,6 +27,7 @@ from pydantic import (
 
 from catalog.errors import RowError
 from catalog.faults import expected_of
+from catalog.reasons import Kind
 from catalog.written import CELL_LIMIT, UnfitError, WrittenNumber, json_text, read_json, shown
 
 AnswerType = Literal[
@@ -208,6 +209,8 @@ class Row(BaseModel):
         return self.difficulty_tier or TIER_OF_LEVEL.get(self.difficulty_level or 0)
 
 
+# What every row must have, and as what one without it is set aside: without an id it could not even be named.
+_ABSENT: dict[str, Kind | None] = {"task_id": None, "question": "nothing is asked", "answer": "there is no gold"}
 KNOWN_COLUMNS = frozenset(Row.model_fields) - {"extra", "where"}
 # A row with a reason in this column is left out of the catalog and listed beside it.
 SET_ASIDE_COLUMN = "set_aside"
@@ -248,7 +251,7 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
     """
     known = {name: value for name, value in columns.items() if name in KNOWN_COLUMNS}
     extra = {name: value for name, value in columns.items() if name not in KNOWN_COLUMNS and value is not None}
-    missing = [name for name in ("task_id", "question", "answer") if _blank_is_none(columns.get(name)) is None]
+    missing = [name for name in _ABSENT if _blank_is_none(columns.get(name)) is None]
     if "question" in missing and _blank_is_none(known.get("instruction")) is not None:
         # Public flat rows may carry the full instruction alone.
         known["question"] = known["instruction"]
@@ -259,6 +262,7 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
     if missing:
         raise RowError(
             f"the row has no {missing[0]}",
+            kind=_ABSENT[missing[0]],
             where=where,
             expected="task_id, question (or instruction) and answer, each non-empty",
             found=shown(f"columns {', '.join(sorted(columns)) or 'none'}", 300),
@@ -277,12 +281,22 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
         column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
         found = repr(first["input"] if first["loc"] else known["answer"])
         expected = expected_of(first)
-        raise _unusable(column, where, expected, found, known["task_id"]) from None
+        kind = _ABSENT["answer"] if column.startswith("answer") and _lacks_a_gold(known["answer"]) else None
+        raise _unusable(column, where, expected, found, known["task_id"], kind) from None
 
 
-def _unusable(column: str, where: str, expected: str, found: str, task_id: str) -> RowError:
+def _lacks_a_gold(named: object) -> bool:
+    """Whether one of several named answers has none, or there is no name."""
+    if not isinstance(named, tuple):
+        return False
+    blank = (_blank_is_none(one.get("gold")) is None and one.get("answer_type") != "none" for one in named)
+    return not named or any(blank)
+
+
+def _unusable(column: str, where: str, expected: str, found: str, task_id: str, kind: Kind | None = None) -> RowError:
     return RowError(
         f"column {shown(column, 100)} cannot be used",
+        kind=kind,
         where=where,
         expected=shown(expected, 300),
         found=shown(found, 120),

@@ -58,7 +58,7 @@ _COLUMNS: Final = tuple(sorted(KNOWN_COLUMNS | {SET_ASIDE_COLUMN}))
 # pydantic's mark for a key of a table that is not one of those it may be.
 _KEY: Final = "[key]"
 # Names that stand in a catalog beside its splits.
-_TAKEN: Final = frozenset({paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE})
+_TAKEN: Final = frozenset(paths.LISTS)
 
 
 class _Section(BaseModel):

@@ -104,6 +104,19 @@ def split_counts(tasks: Iterable[tuple[str, Tier | None]]) -> dict[str, int]:
     return {str(name): counts[name] for name in sorted(counts, key=lambda name: (name.split, rank.index(name.tier)))}
 
 
+def fewer_there(asked: int, there: int, name: str | None) -> str:
+    """What is said where a sample is larger than the selection it is taken from; empty where it is not.
+
+    Args:
+        asked: tasks that were asked for.
+        there: tasks of the selection.
+        name: the split; None is the whole catalog.
+    """
+    if asked <= there:
+        return ""
+    return f"{asked:,} tasks were asked for, and {name or WHOLE} has {there:,}: each is taken once, and none again"
+
+
 def nothing_there(wanted: str | None, counts: dict[str, int]) -> CatalogError:
     """The error of a selection that is empty, with what there is instead.
 

@@ -28,12 +28,14 @@ from builder.commands.options import cache_folder
 from builder.diff import KINDS
 from catalog.curriculum import Curriculum
 from catalog.orders import FORMS
+from catalog.reasons import Kind
+from catalog.rejected import SCHEMA
 from catalog.spec import Spec
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
-PAGES = ("specs", "check", "commands", "curricula")
-SPECS, CHECK, COMMANDS, CURRICULA = ((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
+PAGES = ("specs", "check", "commands", "curricula", "rows")
+SPECS, CHECK, COMMANDS, CURRICULA, ROWS = ((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
 RULES = "| Rule | Severity | What it looks for | What to do |"
 MAKEFILE = (ROOT / "Makefile").read_text()
 
@@ -138,6 +140,16 @@ def test_a_rule_is_called_an_error_or_a_warning_as_the_code_has_it() -> None:
     assert warned, "nothing was found to compare"
     listed = re.findall(r"^\| `([\w-]+)` \| warning \|", CHECK, re.MULTILINE)
     assert set(listed) == warned
+
+
+def test_every_kind_of_reason_to_set_aside_is_listed_and_no_other() -> None:
+    listed = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(ROWS, "| Set aside as | What it is |")))
+    assert listed == list(get_args(Kind))
+
+
+def test_every_column_of_the_list_of_rejected_rows_is_named() -> None:
+    told = ROWS.partition("has the columns ")[2].partition(".")[0]
+    assert re.findall(r"`(\w+)`", told) == SCHEMA.names
 
 
 def test_every_command_is_listed_and_no_other() -> None:

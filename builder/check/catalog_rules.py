@@ -1,13 +1,9 @@
-"""The rules that look at a catalog as a whole: nothing strays, nothing overlaps, no question has two answers."""
+"""The rules that look at a catalog as a whole: its lists agree with what is there, and nothing strays."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from builder.network import OPEN, network_mode
@@ -16,63 +12,6 @@ from catalog.findings import Finding
 from catalog.index import Entry
 
 _HIDDEN = (paths.BLOBS, paths.RECEIPTS, paths.BUILD_STATE)
-_FILES = (paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE)
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What makes two tasks the same question: the words, and the bytes they are asked of. Golds decide the rest."""
-
-    name: str
-    split: str
-    question: str  # hash of the normalised question, the tables' own names left out
-    data: str  # hash over the tables' bytes, whatever their names
-    gold: str  # hash of the gold: compared, never shown
-
-
-def normalised(text: str, tables: Iterable[tuple[str, str]] = ()) -> str:
-    """A question without what does not change it: case, Unicode form, blanks, punctuation.
-
-    The name of a table stands for its bytes, so that a copy under another name makes no other question.
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    for name, sha256 in sorted(tables, key=lambda table: len(table[0]), reverse=True):
-        folded = folded.replace(name.casefold(), f" {sha256} ")
-    return " ".join(re.findall(r"[\w.%-]+", folded))
-
-
-def signature(entry: Entry, question: str, tables: Sequence[tuple[str, str]], gold: object) -> Signature:
-    """The signature of one task.
-
-    Args:
-        entry: the task.
-        question: its words.
-        tables: name and sha256 of each of its tables; none where they are pulled at start.
-        gold: its gold.
-    """
-
-    def hashed(text: str) -> str:
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    names = [(part, sha256) for name, sha256 in tables for part in {name, name.rpartition("/")[2]}]
-    data = hashed("".join(sorted(sha256 for _, sha256 in tables))) if tables else entry.table_set
-    return Signature(entry.name, entry.split, hashed(normalised(question, names)), data, hashed(repr(gold)))
-
-
-def same_question(signatures: Sequence[Signature]) -> Iterator[Finding]:
-    """S10 and S39: no question twice, least of all with two answers or in two splits."""
-    first: dict[tuple[str, str], Signature] = {}
-    for one in signatures:
-        other = first.setdefault((one.question, one.data), one)
-        if other is one:
-            continue
-        if other.gold != one.gold:
-            rule, message = "S10-conflicting-golds", "asks the same of the same tables, with another answer"
-        elif other.split != one.split:
-            rule, message = "S39-split-overlap", f"is also in split {other.split}"
-        else:
-            rule, message = "S10-duplicate", "asks the same of the same tables"
-        yield Finding(rule, "error", one.name, f"{message} (task {other.name})", "remove one of the two rows")
 
 
 def indexes_agree(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -107,7 +46,7 @@ def nothing_strays(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]
     for child in sorted(catalog.iterdir()):
         if child.name in splits and child.is_dir():
             yield from _stray_tasks(catalog, child, listed)
-        elif child.name not in _HIDDEN and child.name not in _FILES:
+        elif child.name not in _HIDDEN and child.name not in paths.LISTS:
             yield Finding("N11-stray", "error", child.name, "is no part of the catalog", "move it elsewhere")
     for path in sorted(listed):
         if not (catalog / path).is_dir():

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.check.catalog_rules import Signature, indexes_agree, network_runs, nothing_strays, same_question, signature
+from builder.check.catalog_rules import indexes_agree, network_runs, nothing_strays
+from builder.check.near import near_duplicates
+from builder.check.overlaps import Signature, same_question, signature
 from builder.check.task import TaskView
 from builder.check.task_rules import TASK_RULES
 from builder.check.verdict_rules import verdict_programs
@@ -50,7 +52,7 @@ def check_task(entry: Entry, folder: Path) -> tuple[list[Finding], Signature | N
 def _signature(task: TaskView) -> Signature:
     tables = [(str(table["name"]), str(table["sha256"])) for table in task.manifest.get("tables", [])]
     question = str(task.expected.get("question") or task.instruction)
-    return signature(task.entry, question, tables, task.expected.get("gold"))
+    return signature(task.entry, question, tables, task.manifest.get("bucket"), task.expected.get("gold"))
 
 
 def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
@@ -63,13 +65,18 @@ def _check_chunk(catalog: Path, entries: Sequence[Entry]) -> list[tuple[list[Fin
 
 
 def check(
-    catalog: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None
+    catalog: Path,
+    *,
+    jobs: int | None = None,
+    forbid_overlap: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> CheckReport:
     """Check every task of a built catalog and the catalog as a whole.
 
     Args:
         catalog: a folder that ``harborwright build`` made.
         jobs: processes; None takes one per core.
+        forbid_overlap: call near-duplicates across splits errors, not warnings; the same question twice always is one.
         progress: told (tasks done, tasks in all) as it goes.
 
     Returns:
@@ -90,6 +97,7 @@ def check(
         done += len(results)
         progress(done, len(entries))
     findings.extend(same_question(signatures))
+    findings.extend(near_duplicates(signatures, "error" if forbid_overlap else "warning"))
     findings.extend(nothing_strays(catalog, entries))
     findings.extend(indexes_agree(catalog, entries))
     findings.extend(network_runs(catalog, entries))

@@ -18,6 +18,7 @@ from builder.commands.options import (
     NameOption,
     OutOption,
     SpecArgument,
+    StrictOption,
     TablesOption,
     cache_folder,
 )
@@ -93,7 +94,13 @@ def lock_for(spec: Spec, source: Path) -> ImageLock:
 
 
 def run_build(
-    source: Path, out: Path | None, tables: Path | None, name: str | None, jobs: int | None, quiet: bool
+    source: Path,
+    out: Path | None,
+    tables: Path | None,
+    name: str | None,
+    jobs: int | None,
+    quiet: bool,
+    strict: bool = False,
 ) -> BuildReport:
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
@@ -106,6 +113,7 @@ def run_build(
             lock,
             cache=cache_folder(),
             jobs=jobs or os.cpu_count() or 1,
+            strict=strict,
             progress=lambda tasks: tell(tasks, None),
         )
 
@@ -129,11 +137,23 @@ def print_report(report: BuildReport) -> None:
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
     show.findings(report.findings)
     if report.set_aside:
-        marked = len(report.set_aside) - report.faults
-        own = f" ({marked:,} by the rows' own column set_aside)" if marked else ""
-        rows = show.counted(len(report.set_aside), "row")
-        show.console.print(f"[yellow]{rows} set aside[/]{own}, listed in {report.catalog / paths.SET_ASIDE}")
-        show.set_aside(report.set_aside)
+        _print_set_aside(report)
+
+
+def _print_set_aside(report: BuildReport) -> None:
+    marked = len(report.set_aside) - report.faults
+    own = f" ({marked:,} by the rows' own column set_aside)" if marked else ""
+    rows = show.counted(len(report.set_aside), "row")
+    listed = f"{report.catalog / paths.SET_ASIDE}, for programs in {paths.REJECTED}"
+    show.console.print(f"[yellow]{rows} set aside[/]{own}, listed in {listed}")
+    kinds = ", ".join(f"{count:,} as {kind}" for kind, count in report.reasons.items())
+    show.console.print(f"  of {show.counted(report.rows, 'row')} read: {kinds}", markup=False)
+    repeats = report.repeats
+    if repeats.questions:
+        asked = show.counted(repeats.questions, "question is", "questions are")
+        conflicting = f"; {repeats.conflicting:,} of them with conflicting golds" if repeats.conflicting else ""
+        show.console.print(f"  {asked} asked by {repeats.rows:,} rows{conflicting}")
+    show.set_aside(report.set_aside)
 
 
 def build_command(
@@ -142,13 +162,14 @@ def build_command(
     tables: TablesOption = None,
     name: NameOption = None,
     jobs: JobsOption = None,
+    strict: StrictOption = False,
     json: JsonOption = False,
 ) -> None:
     """Turn rows into a catalog of task directories; what did not change is not written again.
 
     Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
     """
-    report = run_build(source, out, tables, name, jobs, json)
+    report = run_build(source, out, tables, name, jobs, json, strict)
     if json:
         show.as_json(report.as_dict())
     else:

@@ -10,7 +10,17 @@ import typer
 
 from builder import show
 from builder.commands import build, check
-from builder.commands.options import CLEAN, FINDINGS, JobsOption, NameOption, OutOption, SpecArgument, TablesOption
+from builder.commands.options import (
+    CLEAN,
+    FINDINGS,
+    JobsOption,
+    NameOption,
+    OutOption,
+    OverlapOption,
+    SpecArgument,
+    StrictOption,
+    TablesOption,
+)
 from builder.verify.commands import verify_command
 from builder.verify.egress import require as require_network
 from builder.verify.engine import require as require_engine
@@ -26,12 +36,14 @@ def catalog_command(
     tables: TablesOption = None,
     name: NameOption = None,
     jobs: JobsOption = None,
+    strict: StrictOption = False,
+    forbid_overlap: OverlapOption = False,
     sample: Annotated[int, typer.Option(min=0, help="Tasks to prove in containers; 0 proves none now.")] = 24,
 ) -> None:
     """Build, check and, where an engine is there, prove a sample: one command from rows to a catalog to trust."""
-    report = build.run_build(source, out, tables, name, jobs, quiet=False)
+    report = build.run_build(source, out, tables, name, jobs, quiet=False, strict=strict)
     build.print_report(report)
-    checked = check.run_check(report.catalog, jobs, quiet=False)
+    checked = check.run_check(report.catalog, jobs, quiet=False, forbid_overlap=forbid_overlap)
     check.print_report(checked, report.catalog)
     unpinned = sum(finding.rule == UNPINNED for finding in checked.findings)
     if checked.errors > unpinned:

@@ -9,13 +9,13 @@ import typer
 
 from builder import show
 from builder.check import CheckReport, check
-from builder.commands.options import CLEAN, FINDINGS, CatalogArgument, JobsOption, JsonOption
+from builder.commands.options import CLEAN, FINDINGS, CatalogArgument, JobsOption, JsonOption, OverlapOption
 
 
-def run_check(catalog: Path, jobs: int | None, quiet: bool) -> CheckReport:
+def run_check(catalog: Path, jobs: int | None, quiet: bool, forbid_overlap: bool) -> CheckReport:
     """Check a catalog, with a progress bar unless ``quiet``."""
     with show.progress("checking", quiet=quiet) as tell:
-        return check(catalog, jobs=jobs, progress=tell)
+        return check(catalog, jobs=jobs, forbid_overlap=forbid_overlap, progress=tell)
 
 
 def print_report(report: CheckReport, catalog: Path) -> None:
@@ -29,9 +29,14 @@ def print_report(report: CheckReport, catalog: Path) -> None:
     )
 
 
-def check_command(catalog: CatalogArgument, jobs: JobsOption = None, json: JsonOption = False) -> None:
+def check_command(
+    catalog: CatalogArgument,
+    jobs: JobsOption = None,
+    forbid_overlap: OverlapOption = False,
+    json: JsonOption = False,
+) -> None:
     """Prove a catalog from its files alone: lint, grader, cases, leaks, overlaps, sizes."""
-    report = run_check(catalog, jobs, json)
+    report = run_check(catalog, jobs, json, forbid_overlap)
     if json:
         show.as_json(
             {"tasks": report.tasks, "errors": report.errors, "findings": [asdict(one) for one in report.findings]}

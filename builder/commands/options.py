@@ -18,6 +18,12 @@ TablesOption = Annotated[
 ]
 NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Build nothing where any row would be set aside (exit 2).")
+]
+OverlapOption = Annotated[
+    bool, typer.Option("--forbid-overlap", help="Call near-duplicates across splits errors, not warnings.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from builder.answer_types import typed
-from builder.check.leaks import seen_in
 from builder.importers.file_of_rows import (
     Columns,
     refuse_ids_used_twice,
@@ -33,6 +32,7 @@ from builder.importers.file_of_rows import (
 from builder.importers.kinds import Gold, GoldError, gold_of, texts_of
 from builder.importers.report import Fault, Report, data_fault, left_out
 from builder.importers.spellings import spellings
+from builder.seen import seen_in
 from builder.sources.json_rows import read_json_rows
 from builder.tables import TableShelf
 from catalog.errors import RowError, TableError

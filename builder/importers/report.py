@@ -11,7 +11,7 @@
         dabench-432: the data are split at random and no seed is stated, ...
       ...
 
-Each reason is of one of a few kinds, the same for all importers, so that reports of two sets can be compared.
+Each reason is of one of a few kinds, the same for all importers and for builds, so that reports can be compared.
 """
 
 from __future__ import annotations
@@ -20,22 +20,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from builder import show
 from builder.sources import SetAside
 from catalog.errors import TableError
-
-Kind = Literal[
-    "nothing is asked",
-    "there is no gold",
-    "the data are missing or cannot be read",
-    "the gold contradicts its question",
-    "the gold contradicts its data",
-    "the answer is left open",
-    "the answer can be seen",
-    "the gold cannot be graded",
-]
+from catalog.reasons import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +36,9 @@ class Fault:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut(SetAside):
-    """A question that is set aside, with the kind of its reason."""
-
-    kind: Kind = "the gold cannot be graded"
-
-
-def left_out(task_id: str, where: str, fault: Fault) -> LeftOut:
+def left_out(task_id: str, where: str, fault: Fault) -> SetAside:
     """The question ``task_id`` at ``where``, set aside for ``fault``."""
-    return LeftOut(task_id, where, fault.told, kind=fault.kind)
+    return SetAside(task_id, where, fault.told, kind=fault.kind)
 
 
 def data_fault(error: TableError, home: Path) -> Fault:
@@ -63,7 +46,7 @@ def data_fault(error: TableError, home: Path) -> Fault:
     told = error.message + (f": {error.found}" if error.found else "")
     # A file of rows may be given away, and says nothing of the folders of this machine.
     told = told.replace(f"{home.resolve()}/", "").replace(f"{home}/", "")
-    return Fault("the data are missing or cannot be read", told)
+    return Fault(error.kind, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +66,7 @@ class Report:
     rows_in: int
     with_program: tuple[str, ...]
     without_program: tuple[str, ...]
-    set_aside: tuple[LeftOut, ...]
+    set_aside: tuple[SetAside, ...]
     clarified: Mapping[str, str] = field(default_factory=dict)
     not_asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -110,7 +93,8 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The report for ``--json``."""
         counts = {"rows_in": self.rows_in, "rows_out": self.rows_out, "reasons": self.reasons}
-        return {**counts, "not_reproduced": self.not_reproduced, **asdict(self)}
+        aside = [row.as_dict() for row in self.set_aside]
+        return {**counts, "not_reproduced": self.not_reproduced, **asdict(self), "set_aside": aside}
 
     def as_text(self, out: Path) -> str:
         """The report for people, over the rows in ``out``."""

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from catalog.errors import RowError
+from catalog.reasons import Kind
+from catalog.rejected import Rejected
 from catalog.written import read_json, shown
 
 # More errors than these say the same thing: the file is not what it was meant to be. The rest are counted.
 ERROR_LIMIT = 20
+
+MARKED: Final[Kind] = "the row itself says so"
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _OTHER_MARKS = {b"\xff\xfe": "UTF-16 (little endian)", b"\xfe\xff": "UTF-16 (big endian)"}
@@ -34,19 +38,43 @@ class Record:
 class SetAside:
     """A row that is left out of the catalog on purpose, with the reason; it is listed beside the catalog.
 
-    ``fix`` is what to do next, for the screen alone: it may name folders of this machine. ``marked`` is true where the
-    row itself says that it is to be left out. All texts are made fit for one printed line, whatever the row holds.
+    ``kind`` is the kind of reason, and ``MARKED`` where the row itself says that it is to be left out. ``fix`` is what
+    to do next, for the screen alone: it may name folders of this machine. Texts but the question are made fit for one
+    printed line, whatever the row holds.
     """
 
     task_id: str
     where: str
     reason: str
     fix: str = ""
-    marked: bool = False
+    kind: Kind = "the row cannot be a task"
+    question: str = ""
 
     def __post_init__(self) -> None:
         for name in ("task_id", "reason", "fix"):
             object.__setattr__(self, name, shown(getattr(self, name)))
+
+    @property
+    def marked(self) -> bool:
+        """Whether the row itself says that it is to be left out."""
+        return self.kind == MARKED
+
+    @property
+    def bare(self) -> SetAside:
+        """The same without the question, which may be long: what a report of many rows holds."""
+        return replace(self, question="")
+
+    def as_dict(self) -> dict[str, str]:
+        """The fields for ``--json``, without the question."""
+        return {name: value for name, value in asdict(self).items() if name != "question"}
+
+    @property
+    def rejected(self) -> Rejected:
+        """The row as a catalog lists it: the folders of the file of rows are this machine's own affair."""
+        place = self.where.rpartition("/")[2]
+        file, _, number = place.rpartition(":")
+        source, line = (file, int(number)) if number.isdecimal() else (place, None)
+        return Rejected(source, line, self.task_id, self.kind, self.reason, self.question)
 
 
 Reader = Callable[[Path], Iterator[Record | RowError]]
@@ -97,16 +125,21 @@ class RowsError(RowError):
         bad: how many rows cannot be used.
         fine: how many can.
         where: the file.
+        fix: what to do next.
     """
 
-    def __init__(self, errors: Sequence[RowError], bad: int, fine: int, where: Path) -> None:
+    def __init__(
+        self,
+        errors: Sequence[RowError],
+        bad: int,
+        fine: int,
+        where: Path | str,
+        fix: str = "correct them, or give a row a reason in the column set_aside to leave it out",
+    ) -> None:
         self.errors = tuple(errors)
         listed = "" if bad == len(errors) else f" (the first {len(errors)} are listed)"
-        super().__init__(
-            f"{bad:,} rows cannot be used{listed}, {fine_rows(fine)}",
-            where=where,
-            fix="correct them, or give a row a reason in the column set_aside to leave it out",
-        )
+        rows = "1 row" if bad == 1 else f"{bad:,} rows"
+        super().__init__(f"{rows} cannot be used{listed}, {fine_rows(fine)}", where=where, fix=fix)
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.errors), super().__str__()])

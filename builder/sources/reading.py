@@ -1,17 +1,19 @@
 """Rows out of a file, streamed: ``Row`` for each that can become a task, ``SetAside`` for each left out on purpose.
 
 A malformed row is an error of the person's own file, so nothing is built from it; up to twenty are collected and
-raised together. Only a 64-bit hash of each id is kept, so fifty thousand rows cost a few megabytes.
+raised together. A whole row without a question or a gold is set aside, unless no row of the file has one: then the file
+is not what it was meant to be. Only a 64-bit hash of each id is kept, so fifty thousand rows cost a few megabytes.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from builder.sources.base import ERROR_LIMIT, Reader, Record, RowsError, SetAside, fine_rows
+from builder.sources.base import ERROR_LIMIT, MARKED, Reader, Record, RowsError, SetAside, fine_rows
 from builder.sources.columns import ColumnMap
 from builder.sources.csv_rows import read_csv
 from builder.sources.json_rows import read_json_rows
@@ -19,6 +21,7 @@ from builder.sources.jsonl import read_jsonl
 from builder.sources.parquet import read_parquet
 from catalog.errors import RowError
 from catalog.findings import Finding
+from catalog.reasons import Kind
 from catalog.rows import KNOWN_COLUMNS, SET_ASIDE_COLUMN, Row, row_from_columns
 
 SOURCES: Final[dict[str, Reader]] = {
@@ -28,6 +31,8 @@ SOURCES: Final[dict[str, Reader]] = {
     ".csv": read_csv,
     ".parquet": read_parquet,
 }
+# What a row of a sound file may lack, and what it is called where no row of the file has it.
+_LACKING: Final[Mapping[Kind, str]] = {"nothing is asked": "a question", "there is no gold": "an answer"}
 _NO_COLUMNS: Final[Mapping[str, str]] = {}
 
 
@@ -45,13 +50,14 @@ def read_rows(
         RowsError: after the whole file was read, with the rows that cannot be used (the first twenty of them) and the
             number of those that can; rows that follow the first of them are no longer yielded.
         RowError: where the file is missing, of an unknown kind, unreadable as a whole, or holds no row; or where no row
-            has a column that ``columns`` names.
+            has a column that ``columns`` names, or none has a question, or none has an answer.
     """
     reader = _reader(source)
     ids = _Ids(source)
     mapping = ColumnMap(columns, source, note)
     unknown: set[str] = set()
     errors: list[RowError] = []
+    lacking = _Lacking(source)
     count = bad = 0
     for record in reader(source):
         count += 1
@@ -60,7 +66,7 @@ def read_rows(
                 raise record
             record = mapping.apply(record)
             _note_unknown(record, source, unknown, note)
-            row = _row(record, source)
+            row = _row(record, source, lacking)
             if row.task_id:
                 ids.add(row.task_id, record.line)
         except RowError as error:
@@ -76,6 +82,8 @@ def read_rows(
         raise missing
     if errors:
         raise _as_one(errors, bad, count - bad, source)
+    if absent := lacking.everywhere():
+        raise absent
     if not count:
         raise RowError(
             "the file holds no row", where=source, expected="one row or more", fix="fill it, or name another"
@@ -111,12 +119,26 @@ def _reader(source: Path) -> Reader:
     return reader
 
 
-def _row(record: Record, source: Path) -> Row | SetAside:
+def _row(record: Record, source: Path, lacking: _Lacking) -> Row | SetAside:
     where = f"{source}:{record.line}"
-    reason = record.columns.get(SET_ASIDE_COLUMN)
+    columns = record.columns
+    reason = columns.get(SET_ASIDE_COLUMN)
     if isinstance(reason, str) and reason.strip():
-        return SetAside(str(record.columns.get("task_id") or ""), where, reason.strip(), marked=True)
-    return row_from_columns({k: v for k, v in record.columns.items() if k != SET_ASIDE_COLUMN}, where)
+        return _aside(columns, where, reason.strip(), MARKED)
+    try:
+        row = row_from_columns({k: v for k, v in columns.items() if k != SET_ASIDE_COLUMN}, where)
+    except RowError as error:
+        if error.kind not in _LACKING:
+            raise
+        lacking.met(error)
+        return _aside(columns, where, error.sentence, error.kind, error.fix or "")
+    lacking.whole()
+    return row
+
+
+def _aside(columns: Mapping[str, Any], where: str, reason: str, kind: Kind, fix: str = "") -> SetAside:
+    question = columns.get("question") or columns.get("instruction") or ""
+    return SetAside(str(columns.get("task_id") or ""), where, reason, fix, kind, str(question))
 
 
 def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callable[[Finding], None] | None) -> None:
@@ -132,6 +154,39 @@ def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callabl
                     fix=f"known are {', '.join(sorted(KNOWN_COLUMNS | {SET_ASIDE_COLUMN}))}",
                 )
             )
+
+
+class _Lacking:
+    """Which rows of a file lack a question or a gold: some of them, or each that was read."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._rows = 0
+        self._first: dict[Kind, RowError] = {}
+        self._counts: Counter[Kind] = Counter()
+
+    def whole(self) -> None:
+        """A row that lacks nothing."""
+        self._rows += 1
+
+    def met(self, error: RowError) -> None:
+        """A row that lacks what ``error`` says."""
+        self._rows += 1
+        self._first.setdefault(error.kind, error)
+        self._counts[error.kind] += 1
+
+    def everywhere(self) -> RowError | None:
+        """The error of a file of which no row has a question, or none an answer; None where one has."""
+        for kind, count in self._counts.items():
+            if count == self._rows:
+                return RowError(
+                    f"no row of the file has {_LACKING[kind]}",
+                    where=self._source,
+                    expected=f"{_LACKING[kind]} in one row or more",
+                    found=f"{self._first[kind].sentence}, in each of {count:,}",
+                    fix=self._first[kind].fix,
+                )
+        return None
 
 
 class _Ids:

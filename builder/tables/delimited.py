@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 from builder.tables.columns import columns_of
 from builder.tables.encoding import encoding_of
 from builder.tables.files import Cost, TableFile, lines_of, text_of
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _FIELD_LIMIT = 64 * 1024 * 1024
@@ -110,7 +110,7 @@ def check(file: TableFile) -> list[str]:
                 f"{tally.first_short}); pandas fills them with missing values"
             )
     if records < 2:
-        raise TableError(
+        raise EmptyTableError(
             "the table is empty",
             where=file.path,
             expected="a header and one record or more",

@@ -13,7 +13,7 @@ from typing import Final
 
 from builder.tables.columns import NUMBER_BYTES
 from builder.tables.files import Cost, TableFile, refuse_size
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 
 # Measured on openpyxl 3.1 (docs/sizes.md): bytes a cell at the peak of reading, in its heaviest mode.
 READING_PER_CELL: Final = 460
@@ -49,7 +49,7 @@ def check(file: TableFile) -> list[str]:
     except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
         raise _unreadable(file, str(error)) from None
     if not filled:
-        raise TableError(
+        raise EmptyTableError(
             "the workbook is empty",
             where=file.path,
             expected="a sheet with a cell in it",

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import IO, Final, cast
 
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 
 _PIECE = 1 << 20
 # Sixteen pieces spread over the file see what its head does not: ids that grow longer, columns that fill up late.
@@ -108,7 +108,8 @@ def _open_zip(path: Path) -> IO[bytes]:
     with zipfile.ZipFile(path) as archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
         if len(members) != 1:
-            raise TableError(
+            refusal = TableError if members else EmptyTableError
+            raise refusal(
                 "the archive holds more than one file" if members else "the archive is empty",
                 where=path,
                 expected="one compressed table",

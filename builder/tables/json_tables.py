@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from builder.tables.columns import NUMBER_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 
 # Measured on pandas 3 (docs/sizes.md): pandas holds the text, a Python object per value and a dictionary per record
 # while it makes the frame.
@@ -205,8 +205,8 @@ def check_lines(file: TableFile) -> list[str]:
     return []
 
 
-def _empty(file: TableFile) -> TableError:
-    return TableError(
+def _empty(file: TableFile) -> EmptyTableError:
+    return EmptyTableError(
         "the table is empty",
         where=file.path,
         expected="one record or more",

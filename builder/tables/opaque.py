@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from builder.tables.files import Cost, TableFile
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError
 
 # Measured (docs/sizes.md): the tree that lxml or BeautifulSoup makes of a page, over its bytes.
 MARKUP_FACTOR: Final = 16
@@ -20,7 +20,7 @@ def check(file: TableFile) -> list[str]:
         TableError: where it is empty or cannot be unpacked.
     """
     if not any(file.pieces()):
-        raise TableError(
+        raise EmptyTableError(
             "the file is empty", where=file.path, expected="one byte or more", found="none", fix="name another file"
         )
     for _ in file.pieces():

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from builder.tables.columns import OBJECT_TEXT_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 from catalog.faults import plainly
 
 # As many values as eight GiB hold at two bytes each, the most that other tables may have.
@@ -43,7 +43,7 @@ def check(file: TableFile) -> list[str]:
             fix="write or download it again",
         ) from None
     if not rows:
-        raise TableError(
+        raise EmptyTableError(
             "the table is empty", where=file.path, expected="one row or more", found="none", fix="name another table"
         )
     return []

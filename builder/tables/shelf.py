@@ -17,7 +17,7 @@ from typing import Final
 from builder.tables.files import TableFile, refuse_size
 from builder.tables.formats import format_of
 from catalog.digest import sha256_of_file
-from catalog.errors import MissingTableError, TableError
+from catalog.errors import EmptyTableError, MissingTableError, TableError
 from catalog.findings import Finding
 from catalog.rows import Row
 from catalog.tables import Table
@@ -75,6 +75,7 @@ class TableShelf:
         if not row.tables and row.hf_bucket is None:
             raise TableError(
                 "the row names no table",
+                kind="there is no table",
                 where=row.where,
                 expected="tables, or hf_bucket",
                 found="neither",
@@ -150,7 +151,7 @@ class TableShelf:
             count += 1
             yield f"{top}/{file.relative_to(path).as_posix()}", _regular(file.resolve(), entry, where)
         if not count:
-            raise TableError(
+            raise EmptyTableError(
                 "the table folder is empty",
                 where=where,
                 expected="one file or more",
@@ -187,7 +188,7 @@ class TableShelf:
 def _inspect(path: Path) -> Inspection:
     """Check, measure and hash one file."""
     if path.stat().st_size == 0:
-        raise TableError(
+        raise EmptyTableError(
             "the table is empty", where=path, expected="one byte or more", found="0 bytes", fix="name another table"
         )
     refuse_size(path, path.stat().st_size)

@@ -9,7 +9,7 @@ from typing import Final
 
 from builder.tables.columns import NUMBER_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
-from catalog.errors import TableError
+from catalog.errors import EmptyTableError, TableError
 
 # Measured on pandas 3 (docs/sizes.md): rows are fetched as tuples of Python objects before a frame is made of them.
 READING_PER_VALUE: Final = 64
@@ -41,7 +41,7 @@ def check(file: TableFile) -> list[str]:
     if verdict != "ok":
         raise _unreadable(file, verdict)
     if not filled:
-        raise TableError(
+        raise EmptyTableError(
             "the database is empty",
             where=file.path,
             expected="a table with one row or more",

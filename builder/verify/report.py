@@ -41,6 +41,7 @@ class VerifyReport:
 
     Attributes:
         tasks: how many had to be proven.
+        asked: how many a sample was to have; None where every task was asked for.
         proven_before: of these, how many already had a receipt that covers all that was asked.
         receipts: of every task that is proven, now or before, and of every task that failed.
         failures: trials that did not end as they must.
@@ -58,6 +59,7 @@ class VerifyReport:
     """
 
     tasks: int = 0
+    asked: int | None = None
     proven_before: int = 0
     receipts: list[Receipt] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -129,6 +131,7 @@ class VerifyReport:
         room, times = self.headroom(), self.seconds_per_trial()
         return {
             "tasks": self.tasks,
+            "asked": self.asked,
             "verified": self.verified,
             "proven_before": self.proven_before,
             "only": list(self.only),

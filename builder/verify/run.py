@@ -26,7 +26,7 @@ from builder.verify.work import EngineGoneError, Progress, Say, Verification, ow
 from catalog.errors import CatalogError
 from catalog.index import Entry, read_index, select
 from catalog.receipts import read_receipt
-from catalog.splits import nothing_there, split_counts
+from catalog.splits import fewer_there, nothing_there, split_counts
 
 
 @contextlib.contextmanager
@@ -122,7 +122,7 @@ def verify(
         jobs: trials at a time.
         prune_images: remove the images that were built.
         progress: told (trials done, trials in all) as it goes.
-        say: told once, before the first trial, how much will run.
+        say: told before the first trial how much will run, and where a sample is larger than what there is.
 
     Returns:
         The report; receipts are written as tasks end.
@@ -139,6 +139,8 @@ def verify(
         message = f"there is no task to prove: {empty.message}"
         raise CatalogError(message, where=catalog, expected=empty.expected, found=empty.found, fix=empty.fix)
     _known(only or ())
+    if fewer := fewer_there(sample or 0, len(entries), split):
+        say(fewer)
     engine.require()
     assignments = assign(entries, count=sample, full=full, only=only)
     egress.require(catalog, [one.entry for one in assignments if faults or owed_by(catalog, one)[1]])
@@ -147,7 +149,7 @@ def verify(
     folder = Path(tempfile.mkdtemp(prefix="harborwright-verify-"))
     run = open_run(folder)
     one = Verification(catalog.resolve(), run, folder, max(1, jobs), progress, say)
-    one.report.only, one.report.in_catalog = tuple(only or ()), len(whole)
+    one.report.only, one.report.in_catalog, one.report.asked = tuple(only or ()), len(whole), sample
     try:
         asyncio.run(_supervise(one, run, assignments, faults))
     finally:

@@ -91,6 +91,7 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         (HEAD.replace("rows.jsonl", "demo") + '[columns]\nanswer = "gold"\n', "columns"),
         (HEAD + 'splits = ["train", "index.json"]\n', "splits"),
         (HEAD + 'splits = ["train", "set_aside.jsonl"]\n', "splits"),
+        (HEAD + 'splits = ["train", "rejected.parquet"]\n', "splits"),
         (HEAD + 'splits = ["train", ".blobs"]\n', "splits"),
         (HEAD + 'default_split = "holdout"\n', "default_split"),
         (HEAD + 'splits = ["dev"]\n', "default_split"),

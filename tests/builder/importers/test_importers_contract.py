@@ -17,11 +17,12 @@ from builder.answer_types import typed
 from builder.build import build
 from builder.check import check
 from builder.importers.commands import IMPORTERS, register
-from builder.importers.report import Kind, Report
+from builder.importers.report import Report
 from builder.lock import ImageLock
 from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
 from catalog.errors import RowError
+from catalog.reasons import Kind
 from catalog.rows import Row
 from catalog.spec import parse_spec
 

@@ -15,7 +15,7 @@ from builder.answer_types import typed
 from builder.build import build
 from builder.check import check
 from builder.importers.kramabench import import_kramabench
-from builder.importers.report import LeftOut, Report
+from builder.importers.report import Report
 from builder.importers.spellings import spellings
 from builder.lock import ImageLock
 from builder.sources import SetAside, read_rows
@@ -72,7 +72,7 @@ def kept(make: Make, **changes: Any) -> Row:
     return row
 
 
-def lost(make: Make, **changes: Any) -> LeftOut:
+def lost(make: Make, **changes: Any) -> SetAside:
     report, _ = imported(make(question(**changes)))
     (row,) = report.set_aside
     return row

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from builder.sources import RowsError, SetAside, read_rows
+from builder.sources.base import MARKED
 from builder.sources.reading import SOURCES
 from catalog.errors import RowError
 from catalog.findings import Finding
@@ -106,7 +107,11 @@ def test_a_row_with_a_reason_is_set_aside(tmp_path: Path, suffix: str) -> None:
     rows, findings = read(tmp_path, suffix, [record(1, set_aside=""), record(2, set_aside="the label is wrong")])
     assert isinstance(rows[0], Row)
     assert rows[1] == SetAside(
-        "task-2", f"{tmp_path}/rows{suffix}:{FIRST_LINE.get(suffix, 1) + 1}", "the label is wrong", marked=True
+        "task-2",
+        f"{tmp_path}/rows{suffix}:{FIRST_LINE.get(suffix, 1) + 1}",
+        "the label is wrong",
+        kind=MARKED,
+        question="What is 2?",
     )
     assert findings == []
 
@@ -138,10 +143,38 @@ def test_twenty_errors_are_enough(tmp_path: Path, suffix: str) -> None:
 
 def test_a_single_bad_row_is_one_error(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(RowError) as error:
-        read(tmp_path, suffix, [record(1), record(2, question="")])
+        read(tmp_path, suffix, [record(1), record(2, rtol=-1.0)])
     assert not isinstance(error.value, RowsError)
-    assert "no question" in error.value.message
+    assert "column rtol" in error.value.message
     assert (error.value.fix or "").endswith("; 1 row is fine")
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("question", "nothing is asked"), ("answer", "there is no gold")], ids=["question", "gold"]
+)
+def test_a_row_without_question_or_gold_is_set_aside_and_a_file_without_any_is_refused(
+    tmp_path: Path, suffix: str, column: str, kind: str
+) -> None:
+    rows, _ = read(tmp_path, suffix, [record(1), record(2, **{column: ""}), record(3)])
+    assert [row.task_id for row in rows if isinstance(row, Row)] == ["task-1", "task-3"]
+    (aside,) = (row for row in rows if isinstance(row, SetAside))
+    assert (aside.task_id, aside.kind, aside.marked) == ("task-2", kind, False)
+    assert aside.where.endswith(f":{FIRST_LINE.get(suffix, 1) + 1}")
+    assert f"no {column}" in aside.reason and aside.fix
+    with pytest.raises(RowError, match=r"no row of the file has an? ") as error:
+        read(tmp_path, suffix, [record(number, **{column: ""}) for number in range(3)])
+    assert error.value.where == str(tmp_path / f"rows{suffix}")
+    assert "in each of 3" in (error.value.found or "") and "[columns]" in (error.value.fix or "")
+
+
+def test_named_answers_of_which_one_has_no_gold_are_set_aside(tmp_path: Path, suffix: str) -> None:
+    rows, _ = read(tmp_path, suffix, [record(1), record(2, answer='{"mean": 3, "top": ""}')])
+    assert [row.kind for row in rows if isinstance(row, SetAside)] == ["there is no gold"]
+
+
+def test_an_id_of_a_row_that_is_set_aside_is_used_up_too(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(RowError, match="used twice"):
+        read(tmp_path, suffix, [record(1), record(2, answer=""), record(3, task_id="task-2")])
 
 
 def test_columns_of_another_name_are_the_same_rows(tmp_path: Path, suffix: str) -> None:
@@ -170,9 +203,10 @@ def test_a_mapped_column_that_no_row_has_is_told_with_the_file(tmp_path: Path, s
 def test_a_column_that_some_rows_lack_is_the_fault_of_those_rows(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"rows{suffix}"
     WRITERS[suffix](path, [record(1, gold="7"), record(2)])
-    with pytest.raises(RowError, match="no answer") as error:
-        list(read_rows(path, columns={"answer": "gold"}))
-    assert (error.value.where or "").endswith(f":{FIRST_LINE.get(suffix, 1) + 1}")
+    whole, lacking = read_rows(path, columns={"answer": "gold"})
+    assert isinstance(whole, Row) and isinstance(lacking, SetAside)
+    assert lacking.kind == "there is no gold"
+    assert lacking.where.endswith(f":{FIRST_LINE.get(suffix, 1) + 1}")
 
 
 def test_a_column_that_gives_way_to_a_mapped_one_is_reported_once(tmp_path: Path, suffix: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from builder.check.leaks import seen_in
+from builder.seen import seen_in
 
 FILES = ["input/State data/Delaware.csv", "input/2024/report_1500.csv"]
 
