@@ -1434,7 +1434,7 @@ class Reader:
         if self._word(after) in CHANGE_NOUNS:
             words.append(self._word(after))
         opposite = INCREASES if self.ctx.direction < 0 else DECREASES if self.ctx.direction else frozenset[str]()
-        for word in (self._word(at) for at in range(after + 1, len(self.tokens))):
+        for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
             if word in opposite and word not in self.ctx.raw_words:
                 raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
