@@ -1511,6 +1511,10 @@ class Reader:
         words = [word for word in before if word in DECREASES or word in INCREASES]
         if self._word(after) in CHANGE_NOUNS:
             words.append(self._word(after))
+        opposite = INCREASES if self.ctx.direction < 0 else DECREASES if self.ctx.direction else frozenset[str]()
+        for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
+            if word in opposite and word not in self.ctx.raw_words:
+                raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
             return 0
         words = [word for word in words if word not in AMOUNTS] or words
@@ -1850,7 +1854,8 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if quantity.percent and not ctx.rate:
         raise Wrong("A percentage is stated where no rate was asked for.")
     units = quantity.units
-    if ctx.scale != 1 and quantity.spelled and not quantity.scaled and not ctx.bare_unit and units & ctx.units:
+    asked = units & ctx.units or any(unit.startswith("question:") for unit in units)
+    if ctx.scale != 1 and quantity.spelled and not quantity.scaled and not ctx.bare_unit and asked:
         raise Wrong("The unit is named without the scale that was asked for.")
     if not units or units & ctx.units:
         return
