@@ -3539,7 +3539,11 @@ def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
 def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str, list[str]]:
     """What follows each name up to the end of its line or the next name."""
     ctx = question_of(question, "", "fields")
-    spelt = "|".join(re.escape(name).replace("\\ ", "[\\s_-]+") for name in sorted(names, key=len, reverse=True))
+    # A name's key has ss for ß, which no flag of a pattern makes equal.
+    spelt = "|".join(
+        re.escape(name).replace("\\ ", "[\\s_-]+").replace("ss", "(?:ss|ß)")
+        for name in sorted(names, key=len, reverse=True)
+    )
     known = {word for name in names for word in name.split()} | NEGATIONS
     cuts = [
         match
