@@ -160,7 +160,7 @@ def build(
     source = open_source(spec, cache)
     known = read_inspections(cache)
     state = BuildState.read(out, source.file)
-    policies = policies_text(spec.model_dump_json(exclude={"source", "tables"}), lock)
+    policies = policies_text(spec.model_dump_json(exclude={"source", "tables", "push"}), lock)
     record = Recorder(source.file, policies)
     notes: list[Finding] = []
     shelf = TableShelf(source.tables, notes.append, known)

@@ -53,7 +53,7 @@ def refuse_what_is_not_ours(folder: Path, name: str) -> None:
             found=stray,
             fix="move it elsewhere, then build again",
         )
-    other = _name_in(folder / paths.INDEX_JSON)
+    other = name_in(folder / paths.INDEX_JSON)
     if other not in (None, name):
         raise CatalogError(
             "this folder holds another catalog, and a build would replace it",
@@ -87,7 +87,7 @@ def _first_stray(folder: Path, names: list[str], known: dict[str, set[str]]) -> 
     for name in names:
         place = folder / name
         if name == paths.INDEX_JSON:
-            if _name_in(place) is None:
+            if name_in(place) is None:
                 return name
         elif name in known and place.is_dir() and not place.is_symlink():
             tasks = known[name]
@@ -99,7 +99,7 @@ def _first_stray(folder: Path, names: list[str], known: dict[str, set[str]]) -> 
     return None
 
 
-def _name_in(index: Path) -> str | None:
+def name_in(index: Path) -> str | None:
     """The full name of the catalog whose index this is; None where it does not open as ours do."""
     if not index.is_file():
         return None

@@ -14,7 +14,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
+ELSEWHERE = "choose another place with --out"
 UMASK = 0o022  # what makes of a new folder's mode 755, and of a new file's 644
 
 
@@ -209,15 +210,15 @@ def _put_in_place(new: Path, target: Path, old: Path) -> None:
         new.rename(target)
 
 
-def _friendly(error: OSError, target: Path) -> CatalogError:
+def _friendly(error: OSError, target: Path, elsewhere: str) -> CatalogError:
     """What a failed write means to the person who typed the command."""
     reasons = {
-        errno.ENOSPC: ("the disk is full", "free some space, or choose another place with --out"),
-        errno.EDQUOT: ("the disk quota is used up", "free some space, or choose another place with --out"),
-        errno.EACCES: ("no permission to write here", "choose another place with --out"),
-        errno.EPERM: ("no permission to write here", "choose another place with --out"),
-        errno.EROFS: ("the file system is read-only", "choose another place with --out"),
-        errno.ENOTDIR: ("a part of this path is a file", "choose another place with --out"),
+        errno.ENOSPC: ("the disk is full", f"free some space, or {elsewhere}"),
+        errno.EDQUOT: ("the disk quota is used up", f"free some space, or {elsewhere}"),
+        errno.EACCES: ("no permission to write here", elsewhere),
+        errno.EPERM: ("no permission to write here", elsewhere),
+        errno.EROFS: ("the file system is read-only", elsewhere),
+        errno.ENOTDIR: ("a part of this path is a file", elsewhere),
     }
     message, fix = reasons.get(error.errno or 0, (f"the catalog cannot be written: {error.strerror}", "see the reason"))
     where = error.filename if isinstance(error.filename, str) else target
@@ -226,8 +227,12 @@ def _friendly(error: OSError, target: Path) -> CatalogError:
     )
 
 
-def resolved(target: Path) -> Path:
+def resolved(target: Path, elsewhere: str = ELSEWHERE) -> Path:
     """The folder that ``target`` means, links followed: a link to a folder stays a link to it.
+
+    Args:
+        target: the path that was given.
+        elsewhere: how another one is given.
 
     Raises:
         CatalogError: where it can be no catalog: the root of the file system, or links in a circle.
@@ -235,15 +240,13 @@ def resolved(target: Path) -> Path:
     try:
         real = target.resolve()
     except (OSError, RuntimeError) as error:
-        raise CatalogError(
-            "this path leads nowhere", where=target, found=plainly(error), fix="choose another place with --out"
-        ) from None
+        raise CatalogError("this path leads nowhere", where=target, found=plainly(error), fix=elsewhere) from None
     if not real.name:
         raise CatalogError(
             "the root of the file system cannot be a catalog",
             where=target,
             expected="a folder of its own",
-            fix="choose another place with --out",
+            fix=elsewhere,
         )
     return real
 
@@ -259,7 +262,13 @@ def _plain_modes() -> Iterator[None]:
 
 
 @contextmanager
-def building(target: Path, name: str) -> Iterator[Path]:
+def building(
+    target: Path,
+    name: str,
+    *,
+    refuse: Callable[[Path, str], None] = refuse_what_is_not_ours,
+    elsewhere: str = ELSEWHERE,
+) -> Iterator[Path]:
     """A folder beside ``target`` to build in; what it holds at the end takes the place of ``target`` at once.
 
     On any exception the folder goes and ``target`` stays as it was. One build at a time works on a target. The
@@ -268,33 +277,35 @@ def building(target: Path, name: str) -> Iterator[Path]:
     Args:
         target: the catalog's folder.
         name: the catalog's full name (``org/name``); one of another name is not replaced.
+        refuse: raises where what lies at ``target`` may not be replaced.
+        elsewhere: how a person chooses another target, for messages.
 
     Raises:
         CatalogError: where another build is at work, the place cannot be written (full, read-only, no permission), or
             it holds what no build put there, or another catalog.
     """
-    target = resolved(target)
+    target = resolved(target, elsewhere)
     new = target.with_name(f".{target.name}.building")
     old = target.with_name(f".{target.name}.old")
     try:
-        with _locked(target):
-            _recover(target, name, new, old)
+        with _locked(target, elsewhere):
+            _recover(target, name, new, old, refuse)
             new.mkdir()
             try:
                 with _plain_modes():
                     yield new
                 if target.exists():  # a build takes a while: somebody may have put a file there
-                    refuse_what_is_not_ours(target, name)
+                    refuse(target, name)
                 _put_in_place(new, target, old)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
                 shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise _friendly(error, target) from error
+        raise _friendly(error, target, elsewhere) from error
 
 
 @contextmanager
-def _locked(target: Path) -> Iterator[None]:
+def _locked(target: Path, elsewhere: str) -> Iterator[None]:
     """Hold the target's lock file; the kernel lets go of it however the process ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = target.with_name(f".{target.name}.lock")
@@ -307,7 +318,7 @@ def _locked(target: Path) -> Iterator[None]:
             held = False
         if not held:
             raise CatalogError(
-                "another build is writing this catalog", where=target, fix="wait for it to end, or choose another --out"
+                "another build is writing this catalog", where=target, fix=f"wait for it to end, or {elsewhere}"
             )
         try:
             yield
@@ -315,11 +326,11 @@ def _locked(target: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _recover(target: Path, name: str, new: Path, old: Path) -> None:
+def _recover(target: Path, name: str, new: Path, old: Path, refuse: Callable[[Path, str], None]) -> None:
     """Finish what a killed build left: the old catalog goes back where a swap stopped half-way, leftovers go."""
     if old.exists() and not target.exists():
         old.rename(target)
     if target.exists():
-        refuse_what_is_not_ours(target, name)
+        refuse(target, name)
     shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(new, ignore_errors=True)

@@ -119,6 +119,10 @@ class CatalogError(UserError):
     """A built catalog that is missing, damaged or cannot be written."""
 
 
+class HubError(UserError):
+    """A data set hub that cannot be reached, or does not do what was asked."""
+
+
 class ImageError(UserError):
     """A container image that cannot be resolved, built or found."""
 

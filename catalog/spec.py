@@ -141,6 +141,13 @@ class Agent(_Section):
         return path
 
 
+class Push(_Section):
+    """How `harborwright push` lays the catalog out."""
+
+    # "one" repository with a file of rows for each split, or one repository for each "split" (NAME-train, ...).
+    repositories: Literal["one", "split"] = "one"
+
+
 def _a_column(name: str) -> str:
     if name not in _COLUMNS:
         raise ValueError(f"one of {', '.join(_COLUMNS)}")
@@ -171,6 +178,7 @@ class Spec(_Section):
     sizing: Sizing = Sizing()
     network: Network = Network()
     agent: Agent = Agent()
+    push: Push = Push()
     # The folder the spec lies in; relative paths start here.
     folder: Path = Field(default=Path(), exclude=True)
 

@@ -24,6 +24,10 @@ StrictOption = Annotated[
 OverlapOption = Annotated[
     bool, typer.Option("--forbid-overlap", help="Call near-duplicates across splits errors, not warnings.")
 ]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(help="The environment variable with the token for the Hub (default: HF_TOKEN, or `hf auth login`)."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

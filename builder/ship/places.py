@@ -1,0 +1,86 @@
+"""Where a catalog is pushed to and pulled from: ``hf:ORG/NAME``, ``hf:ORG/NAME@REVISION`` or ``dir:PATH``.
+
+A push may fill several repositories (one for each split, one for the tests): each is the place's name and a suffix.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from catalog.errors import UserError
+
+_FORMS: Final = "hf:ORG/NAME (a data set on the Hub, with @REVISION to pull) or dir:PATH (a folder)"
+_PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_HUB: Final = re.compile(rf"(?P<repo>{_PART}/{_PART})(?:@(?P<revision>[^\s@]+))?")
+_NAME_LIMIT: Final = 96  # of the Hub
+
+
+@dataclass(frozen=True, slots=True)
+class HubPlace:
+    """A data set repository on the Hub. ``revision``: a commit, tag or branch; None is what ``main`` is now."""
+
+    repo: str
+    revision: str | None = None
+
+    def beside(self, suffix: str) -> HubPlace:
+        """The repository whose name has this suffix; of a revision it knows nothing."""
+        return replace(self, repo=self.repo + suffix, revision=None)
+
+    @property
+    def name(self) -> str:
+        """The repository's name without its owner."""
+        return self.repo.partition("/")[2]
+
+    def __str__(self) -> str:
+        return f"hf:{self.repo}" + (f"@{self.revision}" if self.revision else "")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPlace:
+    """A folder laid out as a repository on the Hub is."""
+
+    path: Path
+
+    def beside(self, suffix: str) -> FolderPlace:
+        """The folder next to this one whose name has this suffix."""
+        return FolderPlace(self.path.with_name(self.path.name + suffix))
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.path.name
+
+    def __str__(self) -> str:
+        return f"dir:{self.path}"
+
+
+Place = HubPlace | FolderPlace
+
+
+def parse_place(text: str) -> Place:
+    """The place that ``text`` spells.
+
+    Raises:
+        UserError: where it spells none.
+    """
+    kind, colon, rest = text.partition(":")
+    if kind == "dir" and rest and (path := Path(rest).expanduser().absolute()).name:
+        return FolderPlace(path)
+    match = _HUB.fullmatch(rest) if kind == "hf" else None
+    if match and not re.search(r"--|\.\.", match["repo"]) and max(map(len, match["repo"].split("/"))) <= _NAME_LIMIT:
+        return HubPlace(match["repo"], match["revision"])
+    raise UserError(
+        "this names no place that a catalog can be in",
+        expected=_FORMS,
+        found=repr(text[:200]),
+        fix=_meant(text, colon),
+    )
+
+
+def _meant(text: str, colon: str) -> str:
+    if not colon and re.fullmatch(rf"{_PART}/{_PART}", text) and not Path(text).exists():
+        return f"did you mean hf:{text}?"
+    return f"did you mean dir:{text}?" if not colon else "write it in one of these forms"

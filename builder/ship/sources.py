@@ -1,0 +1,118 @@
+"""Where a pull takes its files from: a folder, or one commit of a repository on the Hub.
+
+A branch is resolved to its commit once; every file is then asked for at that commit, so a push between two requests
+changes nothing of what arrives.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Protocol
+
+from builder.ship.hub import MAIN, Repository
+from builder.ship.places import HubPlace, Place, parse_place
+from builder.ship.published import Elsewhere
+from catalog.errors import CatalogError
+from catalog.faults import plainly
+
+
+class Source(Protocol):
+    """Files of one revision of a published repository."""
+
+    @property
+    def where(self) -> str:
+        """The place and revision, for people."""
+
+    @property
+    def revision(self) -> str | None:
+        """The commit; None for a folder."""
+
+    def fetch(self, path: str) -> Path:
+        """A file of the repository, on this machine."""
+
+    def beside(self, other: Elsewhere) -> Source:
+        """Another repository that this one names."""
+
+    def tidy(self) -> None:
+        """Remove what was downloaded."""
+
+
+class FolderSource:
+    """A pushed folder, read where it lies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.where = str(folder)
+        self.revision: str | None = None
+
+    def fetch(self, path: str) -> Path:
+        """Where the file lies."""
+        place = self._folder / path
+        if not place.is_file():
+            raise CatalogError(
+                "a file of the pushed catalog is missing",
+                where=place,
+                expected="a folder that `harborwright push` filled",
+                found="no such file",
+                fix="correct the place, or push there again",
+            )
+        return place
+
+    def beside(self, other: Elsewhere) -> Source:
+        """The folder next to this one."""
+        return FolderSource(self._folder.parent / Path(other.name).name)
+
+    def tidy(self) -> None:
+        """Nothing was downloaded."""
+
+
+class HubSource:
+    """One commit of a data set on the Hub, downloaded into a folder of ours."""
+
+    def __init__(self, place: HubPlace, token: str | None, work: Path) -> None:
+        self._repository = Repository(place, token)
+        self._token = token
+        self._work = work
+        self._commit = self._repository.head(place.revision or MAIN)
+        self._folder = work / place.repo.replace("/", "--") / self._commit
+        self.revision: str | None = self._commit
+        self.where = f"hf:{place.repo}@{self._commit}"
+
+    def fetch(self, path: str) -> Path:
+        """Download the file, or find it where an earlier attempt left it."""
+        try:
+            return self._repository.fetch(path, self._commit, self._folder)
+        except OSError as error:
+            self.tidy()
+            raise CatalogError(
+                "a download cannot be kept",
+                where=self._folder,
+                expected="room in the cache",
+                found=plainly(error),
+                fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then pull again",
+            ) from None
+
+    def beside(self, other: Elsewhere) -> Source:
+        """The repository that has the tests, at the revision that goes with this one."""
+        place = parse_place(f"hf:{other.name}")
+        assert isinstance(place, HubPlace)
+        return HubSource(HubPlace(place.repo, other.revision), self._token, self._work)
+
+    def tidy(self) -> None:
+        """Remove what was downloaded of this commit."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def open_source(place: Place, token: str | None, work: Path) -> Source:
+    """The source of a pull.
+
+    Args:
+        place: a folder, or a repository with or without a revision.
+        token: for the Hub; None asks as nobody.
+        work: a folder of ours for what is downloaded.
+
+    Raises:
+        UserError: where there is no such repository or revision.
+    """
+    return HubSource(place, token, work) if isinstance(place, HubPlace) else FolderSource(place.path)

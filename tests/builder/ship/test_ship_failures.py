@@ -1,0 +1,237 @@
+"""What the Hub, the network or a person may do wrong: told in a sentence, nothing half done, no token in it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_server import READER, WRITER, Hub
+from shipped import digests
+from test_ship_hub import NAME, fetch, held, repository, ship
+
+from builder.ship import HubPlace, parse_place, push, remote
+from builder.ship.hub import token_from
+from builder.ship.push import Choices
+from catalog.errors import HubError, UserError
+
+PROGRAM = str(Path(sys.executable).with_name("harborwright"))
+SECRET = "hf_a_token_that_nobody_knows"
+
+
+def refused(call: Callable[[], object]) -> UserError:
+    with pytest.raises(UserError) as caught:
+        call()
+    assert SECRET not in str(caught.value)
+    assert WRITER not in str(caught.value)
+    assert caught.value.fix
+    return caught.value
+
+
+PUSHES: dict[str, tuple[Callable[[Hub], Any], dict[str, Any], str]] = {
+    "no token": (lambda hub: None, {"token": None}, "a push needs a token"),
+    "a wrong token": (lambda hub: None, {"token": SECRET}, "does not accept this token"),
+    "a token that may only read": (lambda hub: hub.store.create(NAME), {"token": READER}, "may not do that here"),
+    "no right to the organisation": (lambda hub: None, {"name": "others/birds"}, "may not do that here"),
+    "no room in the store": (lambda hub: setattr(hub, "quota", 100), {}, "no room left for this account"),
+    "no room, told otherwise": (
+        lambda hub: hub.fail("POST", "/repos/create", 402, message="Payment required"), {}, "no room left"),
+    "no room, told of the commit": (
+        lambda hub: hub.fail("POST", "/commit/", 403, message="storage limit reached"), {}, "no room left"),
+    "a conflict": (lambda hub: hub.fail("POST", "/commit/", 409, message="conflict"), {}, "changed the repository"),
+    "a file that is too large": (
+        lambda hub: hub.fail("PUT", "/store/", 413, message="too large"), {}, "refuses a file for its size"),
+    "a server that stays broken": (
+        lambda hub: hub.fail("POST", "/commit/", 500, times=9), {}, "failed again and again"),
+    "a wait that nobody waits": (
+        lambda hub: hub.fail("POST", "/commit/", 429, headers={"Retry-After": "5000"}), {}, "asks to wait longer"),
+    "a token in an answer": (
+        lambda hub: hub.fail("POST", "/commit/", 403, message=f"no rights for {WRITER}"), {}, "may not do that"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PUSHES)
+def test_a_push_that_is_refused_leaves_nothing(hub: Hub, fewer: Path, tmp_path: Path, case: str) -> None:
+    prepare, options, message = PUSHES[case]
+    prepare(hub)
+    before = {name: held(hub, name) for name in hub.store.repositories}
+    error = refused(lambda: ship(fewer, tmp_path, **options))
+    assert isinstance(error, HubError)
+    assert message in error.message
+    for name in hub.store.repositories:
+        assert held(hub, name) == before.get(name, held(hub, name))
+        assert not [path for path in held(hub, name) if path != ".gitattributes"]
+    assert not list((tmp_path / "work").glob("*"))
+
+
+def test_a_hub_that_cannot_be_reached_is_told(fewer: Path, tmp_path: Path, hub: Hub) -> None:
+    hub.close()
+    assert "cannot be reached" in refused(lambda: ship(fewer, tmp_path)).message
+    assert "cannot be reached" in refused(lambda: fetch(tmp_path / "back")).message
+
+
+def test_a_push_names_no_revision(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    place = HubPlace(NAME, "v1")
+    error = refused(lambda: push(fewer, place, Choices(), work=tmp_path / "work", token=WRITER))
+    assert "a push goes to the main revision" in error.message
+
+
+WAITS: dict[str, Callable[[Hub], Any]] = {
+    "busy": lambda hub: hub.fail("POST", "/commit/", 429, headers={"Retry-After": "0"}, times=2),
+    "busy listing": lambda hub: hub.fail("GET", "/tree/", 429, headers={"Retry-After": "0"}),
+    "broken once": lambda hub: hub.fail("POST", "/commit/", 503),
+    "broken at the start": lambda hub: hub.fail("GET", f"/api/datasets/{NAME}/revision", 502, times=2),
+    "broken while uploading": lambda hub: hub.fail("PUT", "/store/", 500),
+    "a lost answer to a creation": lambda hub: hub.fail("POST", "/repos/create", lose_answer=True),
+    "a lost answer to a commit": lambda hub: hub.fail("POST", "/commit/", lose_answer=True),
+    "a cut answer to a commit": lambda hub: hub.fail("POST", "/commit/", cut=5),
+}
+
+
+@pytest.mark.parametrize("case", WAITS)
+def test_a_push_goes_on_after_what_passes(hub: Hub, fewer: Path, tmp_path: Path, case: str) -> None:
+    WAITS[case](hub)
+    report = ship(fewer, tmp_path)
+    # The Hub's own first commit, the tasks and the registry: nothing was committed twice.
+    assert len(repository(hub).log()) == 3
+    fetch(tmp_path / "back", revision=report.places[0].revision)
+    assert digests(tmp_path / "back") == digests(fewer)
+
+
+def test_retry_after_is_honoured(hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("builder.ship.patience.time.sleep", waited.append)
+    hub.fail("POST", "/commit/", 429, headers={"Retry-After": "17"})
+    ship(fewer, tmp_path)
+    assert 17.0 in waited
+
+
+def test_somebody_elses_commit_meanwhile_is_told_and_kept(hub: Hub, proven: Path, fewer: Path, tmp_path: Path) -> None:
+    ship(fewer, tmp_path)
+    hub.fail("POST", "/preupload/", hook=lambda: hub.store.change(NAME, {"notes.md": b"theirs"}) and None)
+    error = refused(lambda: ship(proven, tmp_path))
+    assert "somebody else changed the repository meanwhile" in error.message
+    assert hub.store.read(NAME, "notes.md") == b"theirs"
+    assert not [path for path in held(hub) if "/island/" in path]
+    ship(proven, tmp_path)
+    assert hub.store.read(NAME, "notes.md") == b"theirs"
+
+
+def test_somebody_elses_commit_before_a_merge_is_told(
+    hub: Hub, proven: Path, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(fewer, tmp_path)
+    monkeypatch.setattr(remote, "COMMIT_FILES", 30)
+    hub.fail("POST", "/discussions$", hook=lambda: hub.store.change(NAME, {"notes.md": b"theirs"}) and None)
+    assert "somebody else changed" in refused(lambda: ship(proven, tmp_path)).message
+    assert not [path for path in held(hub) if "/island/" in path]
+
+
+def test_what_arrives_otherwise_is_noticed_at_the_end(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    changes: dict[str, bytes | None] = {"tasks/mass/task.toml": b"other"}
+    # The last request of a push lists what is there.
+    hub.fail("POST", "/commit/", skip=1, hook=lambda: None)
+    ship(fewer, tmp_path)
+    hub.store.change(NAME, {**changes, "tasks/heavy/task.toml": None})
+    report = ship(fewer, tmp_path)  # sends again what is not as it should be
+    assert set(report.places[0].plan.send) >= {"tasks/mass/task.toml", "tasks/heavy/task.toml"}
+    ignored = hub.fail("POST", "/preupload/")
+    ignored.times = 0
+    fetch(tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(fewer)
+
+
+PULLS: dict[str, tuple[dict[str, Any], str]] = {
+    "no such repository": ({"name": "me/nothing"}, "there is no such repository"),
+    "no such repository for this token": ({"name": "me/nothing", "token": WRITER}, "this token may not see it"),
+    "no such revision": ({"revision": "v9"}, "no such revision"),
+    "no such commit": ({"revision": "0" * 40}, "no such revision"),
+    "a wrong token": ({"token": SECRET}, "does not accept this token"),
+    "no catalog": ({"name": "me/empty"}, "no catalog was pushed here"),
+    "a private repository": ({"name": "me/private"}, "it is private and no token was given"),
+}
+
+
+@pytest.mark.parametrize("case", PULLS)
+def test_a_pull_that_is_refused_leaves_nothing(hub: Hub, fewer: Path, tmp_path: Path, case: str) -> None:
+    options, message = PULLS[case]
+    ship(fewer, tmp_path)
+    hub.store.create("me/empty")
+    hub.store.create("me/private", private=True)
+    error = refused(lambda: fetch(tmp_path / "back", **options))
+    assert message in error.message
+    assert not list(tmp_path.glob("*back*"))
+
+
+DOWNLOADS: dict[str, Callable[[Hub], Any]] = {
+    "cut": lambda hub: hub.fail("GET", "^/store/", cut=100),
+    "broken": lambda hub: hub.fail("GET", "^/store/", 503, headers={"Retry-After": "0"}),
+    "busy": lambda hub: hub.fail("GET", "/resolve/", 429, headers={"Retry-After": "0"}),
+    "broken head": lambda hub: hub.fail("HEAD", "/resolve/", 500),
+}
+
+
+@pytest.mark.parametrize("case", DOWNLOADS)
+def test_a_pull_goes_on_after_what_passes(hub: Hub, fewer: Path, tmp_path: Path, case: str) -> None:
+    ship(fewer, tmp_path)
+    DOWNLOADS[case](hub)
+    fetch(tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(fewer)
+
+
+def test_a_push_that_is_killed_leaves_the_old_revision_and_goes_on(
+    hub: Hub, proven: Path, fewer: Path, tmp_path: Path
+) -> None:
+    ship(fewer, tmp_path)
+    before = held(hub)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def stop() -> None:
+        reached.set()
+        go_on.wait(30)
+
+    hub.fail("POST", "/commit/", hook=stop)
+    environment = os.environ | {"HF_HUB_DISABLE_XET": "1"}
+    command = [PROGRAM, "push", str(proven), "--to", f"hf:{NAME}"]
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert reached.wait(60)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert held(hub) == before
+    fetch(tmp_path / "old")
+    assert digests(tmp_path / "old") == digests(fewer)
+    go_on.set()
+    hub.asked.clear()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not hub.count("PUT", "^/store/")  # the archives had arrived before
+    assert WRITER not in done.stdout + done.stderr
+    fetch(tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(proven)
+
+
+def test_a_variable_for_the_token_must_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_TOKEN", raising=False)
+    assert refused(lambda: token_from("MY_TOKEN")).where == "MY_TOKEN"
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    assert token_from("MY_TOKEN") == SECRET
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "me/birds", "hf:", "hf:birds", "hf:me/birds/x", "hf:me/../x", "hf:me/birds@", "dir:", "dir:/", "s3:a/b"],
+)
+def test_what_names_no_place_is_told(text: str) -> None:
+    assert "hf:ORG/NAME" in (refused(lambda: parse_place(text)).expected or "")
+
+
+def test_places_are_what_they_say() -> None:
+    assert parse_place("hf:me/birds@v1.0") == HubPlace("me/birds", "v1.0")
+    assert str(parse_place("hf:me/birds")) == "hf:me/birds"
+    assert refused(lambda: parse_place("me/birds")).fix == "did you mean hf:me/birds?"
