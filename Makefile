@@ -6,12 +6,15 @@ SHELL := /bin/bash
 DIST := catalog/dist
 SPEC := catalog/specs/demo.toml
 DEMO := $(DIST)/demo
+# Where `make push` goes (hf:ORG/NAME for the Hub), and what else it is told (--private-tests, --allow-unverified).
+TO ?= dir:$(DIST)/hub/demo
+PUSH ?=
 HW := .venv/bin/harborwright
 JOBS ?= $(shell nproc)
 # uv from the machine where it works, else one of our own (a version manager's stand-in may be there and not work).
 UV := $(shell uv --version >/dev/null 2>&1 && command -v uv || echo .tools/bin/uv)
 
-.PHONY: help setup catalog test verify verify-all check lint types bench docker clean
+.PHONY: help setup catalog test verify verify-all check push lint types bench docker clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -39,6 +42,9 @@ verify: setup ## prove a sample of the demo catalog in containers: every table s
 
 verify-all: setup ## prove the whole demo catalog in containers: oracle and nop on every task, the other probes on a cover
 	@$(HW) verify $(DEMO) --jobs $(JOBS)
+
+push: setup ## push the proven demo catalog to TO: a folder laid out as on the Hub, or hf:ORG/NAME
+	@$(HW) push $(DEMO) --spec $(SPEC) --to $(TO) $(PUSH)
 
 SCRIPTS := builder/machine/*.sh task_templates/task/tests/*.sh .ci/run
 SCRIPT_TEMPLATES := task_templates/task/solution/*.sh.j2

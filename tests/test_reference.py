@@ -26,6 +26,9 @@ from builder.check.task_rules import TASK_RULES
 from builder.cli import load_commands
 from builder.commands.options import cache_folder
 from builder.diff import KINDS
+from builder.ship.patience import LONGEST_WAIT
+from builder.ship.published import FOLDERS, ROOT_FILES
+from builder.ship.remote import COMMIT_BYTES, COMMIT_FILES
 from catalog.curriculum import Curriculum
 from catalog.orders import FORMS
 from catalog.reasons import Kind
@@ -34,8 +37,8 @@ from catalog.spec import Spec
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
-PAGES = ("specs", "check", "commands", "curricula", "rows")
-SPECS, CHECK, COMMANDS, CURRICULA, ROWS = ((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
+PAGES = ("specs", "check", "commands", "curricula", "rows", "shipping")
+SPECS, CHECK, COMMANDS, CURRICULA, ROWS, SHIPPING = ((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
 RULES = "| Rule | Severity | What it looks for | What to do |"
 MAKEFILE = (ROOT / "Makefile").read_text()
 
@@ -211,3 +214,13 @@ def test_make_clean_removes_what_it_and_the_page_say() -> None:
     for name in removed - tools:
         assert name in told
         assert re.search(rf"`{re.escape(name)}/?`", page), name
+
+
+def test_every_path_of_a_published_repository_is_listed_and_no_other() -> None:
+    listed = [row[0].strip("`") for row in rows_of(SHIPPING, "| Path | What it is |")]
+    assert sorted(listed) == sorted({*ROOT_FILES, *(f"{folder}/" for folder in FOLDERS)})
+
+
+def test_the_bounds_of_a_commit_are_those_of_the_code() -> None:
+    assert f"{COMMIT_FILES:,} files, {COMMIT_BYTES >> 20} MiB" in SHIPPING
+    assert f"up to {LONGEST_WAIT / 60:.0f} minutes" in SHIPPING

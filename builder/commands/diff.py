@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from builder import show
-from builder.commands.options import CLEAN, FINDINGS, JsonOption
+from builder.commands.options import CLEAN, FINDINGS, JsonOption, TokenOption, cache_folder
 from builder.diff import Change, DiffReport, Part, TaskDiff, diff
+from builder.ship import HubPlace, parse_place, pull
+from builder.ship.hub import token_from
 from catalog.written import json_text, shown
 
 _SHOWN = 20  # tasks that fit a screen
 _VALUE_LIMIT = 300
+_PLACES = ("dir:", "hf:")
 _HASH = "sha256:"  # of a file, which tells a person nothing more than that it is another
 
 
 def diff_command(
-    old: Annotated[Path, typer.Argument(metavar="A", help="A catalog that `harborwright build` made.")],
-    new: Annotated[Path, typer.Argument(metavar="B", help="The catalog to compare it with.")],
+    old: Annotated[
+        str, typer.Argument(metavar="A", help="A catalog's folder, or what was pushed: dir:PATH, hf:ORG/NAME@REVISION.")
+    ],
+    new: Annotated[str, typer.Argument(metavar="B", help="The catalog to compare it with.")],
     show_gold: Annotated[bool, typer.Option("--show-gold", help="Print golds that changed, too.")] = False,
+    token_env: TokenOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show which tasks B has more, has not, or has otherwise than A, and what of them changed.
 
     Exit 1 where the two differ.
     """
-    with show.progress("comparing", quiet=json) as tell:
-        report = diff(old, new, tell)
+    with (
+        _there(old, token_env) as before,
+        _there(new, token_env) as after,
+        show.progress("comparing", quiet=json) as tell,
+    ):
+        report = diff(before, after, tell)
     if json:
         show.as_json(report.as_dict(show_gold=show_gold))
     else:
         _print(report, show_gold)
     raise typer.Exit(CLEAN if report.same else FINDINGS)
+
+
+@contextmanager
+def _there(text: str, token_env: str | None) -> Iterator[Path]:
+    """A catalog on this machine; what was pushed is pulled for as long as it is needed."""
+    if not text.startswith(_PLACES):
+        yield Path(text)
+        return
+    place = parse_place(text)
+    token = token_from(token_env) if isinstance(place, HubPlace) else None
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="diff-", dir=cache))
+    try:
+        pull(place, folder / "catalog", work=cache, token=token)
+        yield folder / "catalog"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _print(report: DiffReport, show_gold: bool) -> None:

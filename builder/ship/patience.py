@@ -101,6 +101,10 @@ def _status(error: Failure) -> int:
     return error.response.status_code if isinstance(error, HfHubHTTPError) else 0
 
 
+def _asked_for(error: Failure) -> str:
+    return str(error.response.request.url) if isinstance(error, HfHubHTTPError) else ""
+
+
 def _may_help(error: Failure) -> bool:
     return not isinstance(error, HfHubHTTPError) or _status(error) in _AGAIN
 
@@ -208,7 +212,11 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
             MovedError,
         ),
     ),
-    (_is(413), _makes("the Hub refuses a file for its size", "make that table smaller, or split it", TooLargeError)),
+    (
+        lambda error, found, token: _status(error) == 413 and "/commit/" in _asked_for(error),
+        _makes("the Hub refuses a commit for its size", "make the largest table smaller, or split it", TooLargeError),
+    ),
+    (_is(413), _makes("the Hub refuses a file for its size", "make that table smaller, or split it")),
     (
         _is(429),
         _makes("the Hub asks to wait longer than this command does", "run the command again later; it goes on"),

@@ -237,6 +237,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = form["paths"] if isinstance(form["paths"], list) else [form["paths"]]
         raise Answer(200, [_listing(name, files[name]) for name in asked if name in files])
 
+    def harnesses(self) -> None:
+        """What the client asks once a day, to name in its user agent what runs it; it does without."""
+        raise Answer(404, {})
+
     def validate(self) -> None:
         raise Answer(200, {"errors": [], "warnings": []})
 
@@ -380,6 +384,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 _THEN = "2026-01-01T00:00:00.000Z"
 _ROUTES = (
+    (("GET",), r"/api/agent-harnesses", "harnesses"),
     (("POST",), r"/api/repos/create", "create"),
     (("POST",), r"/api/validate-yaml", "validate"),
     (("GET",), rf"/api/datasets/{_REPO}", "info"),
