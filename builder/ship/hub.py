@@ -79,7 +79,8 @@ class Repository:
         self.place = place
         self._token = token
         # Read now, not when huggingface_hub is imported; a token that is None must not be looked for again.
-        self._api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=token or False)
+        endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
+        self._api = HfApi(endpoint=endpoint, token=token or False)
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what it retries is told by us, or mended
         disable_progress_bars()
 

@@ -14,6 +14,7 @@ import httpx2
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
+    OfflineModeIsEnabled,
     RemoteEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
@@ -69,7 +70,7 @@ def patiently[T](
         except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, ValueError) as error:
             cause = _cause(error)
             if cause is None:
-                raise _of_the_store(error, place, token) or error from None
+                raise _offline(error, place) or _of_the_store(error, place, token) or error from None
             asked = _retry_after(cause)
             if not _may_help(cause) or attempt == ATTEMPTS or (asked or 0) > LONGEST_WAIT:
                 raise _told(cause, place, token) from None
@@ -124,6 +125,13 @@ def _told(error: Failure, place: str, token: str | None) -> HubError:
     return HubError("the Hub refused", where=place, found=found, fix="see the reason; then run the command again")
 
 
+def _offline(error: Exception, place: str) -> HubError | None:
+    """What huggingface_hub refuses to ask, as its settings say so."""
+    if not any(isinstance(one, OfflineModeIsEnabled) for one in _chain(error)):
+        return None
+    return HubError("the Hub is not asked: HF_HUB_OFFLINE is set", where=place, fix="unset HF_HUB_OFFLINE")
+
+
 def _of_the_store(error: Exception, place: str, token: str | None) -> HubError | None:
     """What the store of large files refused, which huggingface_hub tells as a ValueError; None for anything else."""
     if not isinstance(error, ValueError) or "LFS batch API returned errors" not in str(error):
@@ -164,7 +172,8 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
     (
         lambda error, found, token: isinstance(error, RemoteEntryNotFoundError),
         _makes(
-            "no catalog was pushed here", "name a repository that `harborwright push` filled, at a revision that has it"
+            "no catalog was pushed here, or a file of it is missing",
+            "name a repository that `harborwright push` filled, at a revision that has it",
         ),
     ),
     (

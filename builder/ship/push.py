@@ -91,6 +91,8 @@ def push(
     """
     if isinstance(place, HubPlace):
         _refuse_without_right(place, token)
+    else:
+        _refuse_inside(place.path, catalog)
     shipments = look_through(catalog, allow_unverified=choices.allow_unverified, progress=tell)
     full_name = name_in(catalog / paths.INDEX_JSON)
     if full_name is None:
@@ -125,6 +127,18 @@ def _refuse_without_right(place: HubPlace, token: str | None) -> None:
             where=str(place),
             expected="a token with the right to write",
             fix="set HF_TOKEN, or name another variable with --token-env, or run `hf auth login`",
+        )
+
+
+def _refuse_inside(folder: Path, catalog: Path) -> None:
+    """A folder in the catalog would count as a task of it, and a catalog in the folder would be in the way."""
+    there, here = folder.resolve(), catalog.resolve()
+    if there.is_relative_to(here) or here.is_relative_to(there):
+        raise CatalogError(
+            "a catalog is not pushed into itself, nor around itself",
+            where=folder,
+            expected=f"a folder beside {catalog}",
+            fix="choose another place with --to",
         )
 
 

@@ -104,6 +104,7 @@ class Remote:
 
     def _deliver(self, plan: Plan, head: str) -> str:
         """Send what is planned; returns the commit of ``main`` that has it."""
+        self._tell(0, len(plan.send))
         first = next(_batches(plan, self._contents.items, COMMIT_FILES))
         if len(first) == len(plan.send):
             try:
@@ -143,9 +144,7 @@ class Remote:
     def _commit(self, batch: list[str], drop: tuple[str, ...], parent: str, revision: str) -> str:
         items = {path: self._contents.items[path] for path in batch}
         message = f"{self._contents.manifest.catalog}: {len(batch):,} files" + (f", {len(drop):,} gone" if drop else "")
-        commit = self._repository.commit(items, drop, message, parent, revision)
-        self._tell(len(batch), None)
-        return commit
+        return self._repository.commit(items, drop, message, parent, revision)
 
     def _pin(self, commit: str, held: Mapping[str, Held] | None) -> tuple[str, bool]:
         """Commit the registry that pins tasks to ``commit``; returns the last commit, and whether it is a new one."""

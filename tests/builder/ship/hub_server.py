@@ -75,7 +75,7 @@ class Hub:
         self.quota: int | None = None
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self) -> str:
@@ -102,6 +102,8 @@ class Hub:
 class _Handler(BaseHTTPRequestHandler):
     hub: Hub
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer goes out in one piece
     query: dict[str, list[str]]
     body: bytes
 
@@ -249,11 +251,14 @@ class _Handler(BaseHTTPRequestHandler):
     def preupload(self, repo: str, rev: str) -> None:
         files = self._commit_at(self._repository(repo, write=True), rev).files
         answers = []
+        ignored = self.hub.store.blob(files[".gitignore"].sha256).read_text().split() if ".gitignore" in files else []
         for file in json.loads(self.body)["files"]:
             path, there = file["path"], files.get(file["path"])
             mode = "lfs" if file["size"] > LARGE or path.endswith(STORED_APART) else "regular"
             oid = (there.sha256 if there.large else there.oid) if there else None
-            answers.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+            answers.append(
+                {"path": path, "uploadMode": mode, "shouldIgnore": path.endswith(tuple(ignored)), "oid": oid}
+            )
         raise Answer(200, {"files": answers})
 
     def batch(self, repo: str) -> None:

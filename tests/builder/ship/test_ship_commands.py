@@ -106,6 +106,7 @@ def test_what_is_unproven_is_told_with_the_command_that_proves_it(proven: Path, 
 
 
 def test_what_is_no_catalog_is_told(tmp_path: Path) -> None:
-    assert "not a built catalog" in refused("push", tmp_path, "--to", f"dir:{tmp_path}/x").message
+    (tmp_path / "empty").mkdir()
+    assert "not a built catalog" in refused("push", tmp_path / "empty", "--to", f"dir:{tmp_path}/x").message
     assert "missing" in refused("pull", f"dir:{tmp_path}/nothing", tmp_path / "back").message
     assert "names no place" in refused("pull", "birds", tmp_path / "back").message

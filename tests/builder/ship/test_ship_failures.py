@@ -133,18 +133,32 @@ def test_somebody_elses_commit_before_a_merge_is_told(
     assert not [path for path in held(hub) if "/island/" in path]
 
 
-def test_what_arrives_otherwise_is_noticed_at_the_end(hub: Hub, fewer: Path, tmp_path: Path) -> None:
-    changes: dict[str, bytes | None] = {"tasks/mass/task.toml": b"other"}
-    # The last request of a push lists what is there.
-    hub.fail("POST", "/commit/", skip=1, hook=lambda: None)
+def test_what_is_otherwise_is_sent_again(hub: Hub, fewer: Path, tmp_path: Path) -> None:
     ship(fewer, tmp_path)
-    hub.store.change(NAME, {**changes, "tasks/heavy/task.toml": None})
-    report = ship(fewer, tmp_path)  # sends again what is not as it should be
-    assert set(report.places[0].plan.send) >= {"tasks/mass/task.toml", "tasks/heavy/task.toml"}
-    ignored = hub.fail("POST", "/preupload/")
-    ignored.times = 0
+    hub.store.change(NAME, {"tasks/mass/task.toml": b"other", "tasks/heavy/task.toml": None})
+    sent = ship(fewer, tmp_path).places[0].plan.send
+    assert set(sent) == {"tasks/mass/task.toml", "tasks/heavy/task.toml", "registry.json"}
     fetch(tmp_path / "back")
     assert digests(tmp_path / "back") == digests(fewer)
+
+
+def test_what_does_not_arrive_is_noticed_at_the_end(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    hub.store.create(NAME)
+    repo = repository(hub)
+    first = repo.at("main")
+    assert first is not None
+    # The Hub leaves out what a repository's .gitignore names, without a word.
+    ignoring = first.files | {".gitignore": hub.store.file_of(b".csv\n")}
+    repo.commits[first.sha] = type(first)(first.sha, None, first.message, ignoring)
+    error = refused(lambda: ship(fewer, tmp_path))
+    assert "name is taken" in error.message  # somebody's file, and nothing of ours
+    repo.commits[first.sha] = first
+    ship(fewer, tmp_path)
+    hub.store.change(NAME, {".gitignore": b".toml\n", "tasks/mass/task.toml": b"other"})
+    error = refused(lambda: ship(fewer, tmp_path))
+    assert "does not hold what was pushed" in error.message
+    assert "tasks/mass/task.toml" in (error.found or "")
+    assert ".gitignore" in (error.fix or "")
 
 
 PULLS: dict[str, tuple[dict[str, Any], str]] = {
@@ -215,6 +229,14 @@ def test_a_push_that_is_killed_leaves_the_old_revision_and_goes_on(
     assert not hub.count("PUT", "^/store/")  # the archives had arrived before
     fetch(tmp_path / "back")
     assert digests(tmp_path / "back") == digests(proven)
+
+
+def test_a_hub_that_must_not_be_asked_is_told(
+    hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert "HF_HUB_OFFLINE" in refused(lambda: ship(fewer, tmp_path)).message
+    assert not hub.asked
 
 
 def test_a_variable_for_the_token_must_be_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -268,6 +268,15 @@ def test_what_is_not_ours_is_never_removed(proven: Path, tmp_path: Path, case: s
     assert files_of(folder) == before
 
 
+@pytest.mark.parametrize("place", ["hub", "train/hub", ".", ".."])
+def test_a_catalog_is_not_pushed_into_itself(fewer: Path, tmp_path: Path, place: str) -> None:
+    catalog = shutil.copytree(fewer, tmp_path / "around" / "catalog")
+    before = files_of(catalog)
+    with pytest.raises(CatalogError, match="not pushed into itself"):
+        ship(catalog, catalog / place)
+    assert files_of(catalog) == before
+
+
 def test_another_catalog_is_not_replaced(pushed: Path, bees: Path, tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="taken by another catalog"):
         ship(bees, pushed)
