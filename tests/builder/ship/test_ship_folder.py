@@ -57,7 +57,7 @@ def test_what_comes_back_is_what_was_built(proven: Path, pushed: Path, tmp_path:
     assert (back / paths.INDEX_JSON).read_bytes() == (proven / paths.INDEX_JSON).read_bytes()
     # Times and modes too, so that image builders find what they built before, and a build finds nobody's hand.
     for entry in read_index(proven):
-        assert look_of(f"{back}/{entry.path}") == look_of(f"{proven}/{entry.path}")
+        assert look_of(f"{back}/{entry.path}", {}) == look_of(f"{proven}/{entry.path}", {})
     assert diff(proven, back).same
     assert check(back, jobs=1).errors == check(proven, jobs=1).errors
     assert (report.tasks, report.splits, report.unproven) == (5, {"train": 3, "test": 2}, 0)
@@ -80,10 +80,10 @@ def test_the_folder_is_linked_to_nothing_outside(proven: Path, pushed: Path) -> 
 def test_the_same_catalog_gives_the_same_folder_and_no_write(proven: Path, pushed: Path, tmp_path: Path) -> None:
     ship(proven, tmp_path / "other" / "birds", description="Questions about birds.")
     assert files_of(tmp_path / "other" / "birds") == files_of(pushed)
-    before = look_of(str(pushed)), pushed.stat().st_ino
+    before = look_of(str(pushed), {}), pushed.stat().st_ino
     report = ship(proven, pushed, description="Questions about birds.")
     assert report.places[0].plan.nothing
-    assert (look_of(str(pushed)), pushed.stat().st_ino) == before
+    assert (look_of(str(pushed), {}), pushed.stat().st_ino) == before
 
 
 def test_a_changed_task_changes_its_own_files_alone(pushed: Path, changed: Path, tmp_path: Path) -> None:
