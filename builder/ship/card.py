@@ -49,6 +49,11 @@ class About:
         """The place without its kind."""
         return self.place.partition(":")[2]
 
+    @property
+    def registered(self) -> str:
+        """The name that the repository's registry gives the data set."""
+        return self.repo.rpartition("/")[2]
+
 
 def write(folder: Path, shipment: Shipment, manifest: Manifest, about: About) -> None:
     """Write the card, and its plots, into a repository's folder."""
@@ -181,7 +186,7 @@ def _how_to_run(manifest: Manifest, about: About) -> str:
     if manifest.holds == "whole":
         if remote:
             url = f"https://huggingface.co/datasets/{about.repo}"
-            lines.append(f"harbor run --repo {url} -d {name} -a oracle")
+            lines.append(f"harbor run --repo {url} -d {about.registered} -a oracle")
         lines.append(f"openenv harbor serve --dataset {about.repo}")
     load = f'from datasets import load_dataset\n\nrows = load_dataset("{about.repo}", split="{_word(split)}")'
     return (

@@ -173,12 +173,22 @@ class Repository:
         made = patiently(send, str(self.place), self._token, settled=lambda: self.head(revision) != parent)
         return made or self.head(revision)
 
-    def open_draft(self, title: str) -> str:
-        """The reference of a pull request with this title: one that is open already, or a new one."""
+    def open_draft(self, about: str, base: str) -> str:
+        """The reference of a pull request of this title: one that is open already, or a new one.
+
+        Args:
+            about: how the titles of such requests begin.
+            base: what this one stands on, its title's end; an open one of another base is of no use, and closed.
+        """
+        title = about + base
 
         def found() -> list[int]:
             requests = self._api.get_repo_discussions(self.place.repo, repo_type=_TYPE, discussion_type="pull_request")
-            return [one.num for one in requests if one.title == title and one.status in ("draft", "open")]
+            ours = [one for one in requests if one.title.startswith(about) and one.status in ("draft", "open")]
+            for stale in ours:
+                if stale.title != title:
+                    self._api.change_discussion_status(self.place.repo, stale.num, "closed", repo_type=_TYPE)
+            return [one.num for one in ours if one.title == title]
 
         numbers = self._ask(found)
         if not numbers:

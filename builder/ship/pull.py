@@ -79,31 +79,30 @@ def pull(
         UserError: where the place, the revision or a file of it cannot be used, or the disk is too small; nothing is
             written then.
     """
-    downloads = work / "pull"
-    source = open_source(place, token, downloads)
+    source = open_source(place, token, work / "pull")
     pieces = _pieces(source)
-    listed = pieces[-1]  # the tests' side lists whole tasks
-    index = _checked_index(listed)
-    with building(folder, listed.manifest.catalog, elsewhere=ELSEWHERE) as new:
+    manifest = pieces[-1].manifest  # the tests' side lists whole tasks
+    index = _checked_index(pieces[-1])
+    with building(folder, manifest.catalog, elsewhere=ELSEWHERE) as new:
         sizes, uses = _blobs_of(index)
         _refuse_without_room(new, sizes)
         blobs = new / paths.BLOBS
         blobs.mkdir()
-        fetched = _unpack(pieces, sizes, blobs, tell)
-        tasks = _put_in_place(index, new, blobs, uses, listed.manifest)
+        _unpack(pieces, sizes, blobs, tell)
+        splits = _put_in_place(index, new, blobs, uses, manifest)
     for piece in pieces:
         piece.source.tidy()
     shards = [shard for piece in pieces for shard in piece.manifest.shards]
     return PullReport(
-        catalog=listed.manifest.catalog,
+        catalog=manifest.catalog,
         folder=str(folder),
         source=source.where,
         revision=source.revision,
-        tasks=sum(tasks.values()),
-        splits=dict(tasks),
-        files_fetched=fetched + 1 + len(pieces),
-        bytes_fetched=sum(shard.bytes for shard in shards) + listed.manifest.index_bytes,
-        unproven=listed.manifest.unproven,
+        tasks=sum(splits.values()),
+        splits=dict(splits),
+        files_fetched=len(shards) + 1 + len(pieces),
+        bytes_fetched=sum(shard.bytes for shard in shards) + manifest.index_bytes,
+        unproven=manifest.unproven,
     )
 
 
@@ -175,8 +174,8 @@ def _refuse_without_room(folder: Path, sizes: dict[str, int]) -> None:
         )
 
 
-def _unpack(pieces: list[_Piece], wanted: dict[str, int], blobs: Path, tell: Tell) -> int:
-    """Unpack every archive; returns how many there were. ``wanted`` is empty at the end, or something is missing."""
+def _unpack(pieces: list[_Piece], wanted: dict[str, int], blobs: Path, tell: Tell) -> None:
+    """Unpack every archive; ``wanted`` is empty at the end, or something is missing."""
     shards = [(piece, shard) for piece in pieces for shard in piece.manifest.shards]
     for done, (piece, shard) in enumerate(shards):
         tell(done, len(shards))
@@ -191,7 +190,6 @@ def _unpack(pieces: list[_Piece], wanted: dict[str, int], blobs: Path, tell: Tel
             found=f"{len(wanted):,} files missing, {next(iter(wanted))} among them",
             fix="have the catalog pushed again",
         )
-    return len(shards)
 
 
 def _put_in_place(index: Path, new: Path, blobs: Path, uses: Uses, manifest: Manifest) -> Counter[str]:

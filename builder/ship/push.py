@@ -5,12 +5,14 @@ Where tests are private, their repository is filled first, so that the public on
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from builder.ours import name_in
 from builder.ship.card import About
@@ -26,6 +28,7 @@ from catalog import paths
 from catalog.errors import CatalogError, HubError
 
 Tell = Callable[[int, int | None], None]
+_PREFIX: Final = "push-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,8 @@ def push(
         raise CatalogError(
             "this catalog does not say its name", where=catalog / paths.INDEX_JSON, fix="build the catalog again"
         )
-    done: list[Pushed] = []
-    for target, shipment in _targets(place, shipments, choices.per_split):
-        about = About(full_name, choices.description, _for_the_card(target))
-        done += _push_one(catalog, target, shipment, about, choices, work, token, tell)
+    run = _Run(catalog, full_name, choices, work, token, tell)
+    done = [one for target, tasks in _targets(place, shipments, choices.per_split) for one in run.ship(target, tasks)]
     unproven = sum(one.unproven for one in shipments.values())
     return PushReport(full_name, choices.dry_run, unproven, tuple(done))
 
@@ -150,56 +151,55 @@ def _targets(place: Place, shipments: dict[str, Shipment], per_split: bool) -> I
         yield place.beside(f"-{split}"), shipment
 
 
-def _push_one(
-    catalog: Path,
-    place: Place,
-    shipment: Shipment,
-    about: About,
-    choices: Choices,
-    work: Path,
-    token: str | None,
-    tell: Tell,
-) -> Iterator[Pushed]:
-    """Fill one repository, or with private tests two; the tests come first, and the other names them."""
-    if not choices.private_tests:
-        yield _fill(catalog, place, shipment, about, "whole", None, choices, work, token, tell)
-        return
-    beside = place.beside(TESTS_SUFFIX)
-    tests = _fill(catalog, beside, shipment, about, "tests", None, choices, work, token, tell)
-    yield tests
-    name = beside.repo if isinstance(beside, HubPlace) else beside.name
-    elsewhere = Elsewhere(name=name, revision=tests.revision)
-    yield _fill(catalog, place, shipment, about, "agent", elsewhere, choices, work, token, tell)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all repositories of one push have in common."""
+
+    catalog: Path
+    full_name: str
+    choices: Choices
+    work: Path
+    token: str | None
+    tell: Tell
+
+    def ship(self, place: Place, shipment: Shipment) -> Iterator[Pushed]:
+        """Fill one repository, or with private tests two; the tests come first, and the other names them."""
+        if not self.choices.private_tests:
+            yield self._fill(place, shipment, "whole")
+            return
+        beside = place.beside(TESTS_SUFFIX)
+        tests = self._fill(beside, shipment, "tests")
+        yield tests
+        name = beside.repo if isinstance(beside, HubPlace) else beside.name
+        yield self._fill(place, shipment, "agent", Elsewhere(name=name, revision=tests.revision))
+
+    def _fill(self, place: Place, shipment: Shipment, side: Side, tests: Elsewhere | None = None) -> Pushed:
+        about = About(self.full_name, self.choices.description, _for_the_card(place))
+        with _folder_of_ours(self.work) as folder:
+            staged = folder / "staged"
+            staged.mkdir()
+            contents = stage(self.catalog, shipment, staged, about, side, tests)
+            plan, revision = self._send(place, contents, folder)
+        return Pushed(str(place), revision, len(contents.tasks), plan)
+
+    def _send(self, place: Place, contents: Contents, folder: Path) -> tuple[Plan, str | None]:
+        dry_run = self.choices.dry_run
+        if isinstance(place, FolderPlace):
+            return push_folder(place.path, contents, place.name, dry_run=dry_run), None
+        remote = Remote(Repository(place, self.token), contents, folder, self.tell)
+        return remote.push(private=contents.manifest.holds == "tests", dry_run=dry_run)
 
 
-def _fill(
-    catalog: Path,
-    place: Place,
-    shipment: Shipment,
-    about: About,
-    side: Side,
-    tests: Elsewhere | None,
-    choices: Choices,
-    work: Path,
-    token: str | None,
-    tell: Tell,
-) -> Pushed:
+@contextmanager
+def _folder_of_ours(work: Path) -> Iterator[Path]:
+    """An empty folder that goes at the end; so do those of pushes that were killed."""
     work.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="push-", dir=work))
+    for left in work.glob(f"{_PREFIX}*"):
+        process = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if process.isdecimal() and not Path(f"/proc/{process}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=work))
     try:
-        staged = folder / "staged"
-        staged.mkdir()
-        contents = stage(catalog, shipment, staged, about, side, tests)
-        plan, revision = _send(place, contents, folder, token, choices, tell)
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return Pushed(str(place), revision, len(contents.tasks), plan)
-
-
-def _send(
-    place: Place, contents: Contents, folder: Path, token: str | None, choices: Choices, tell: Tell
-) -> tuple[Plan, str | None]:
-    if isinstance(place, FolderPlace):
-        return push_folder(place.path, contents, place.name, dry_run=choices.dry_run), None
-    remote = Remote(Repository(place, token), contents, folder, tell)
-    return remote.push(private=contents.manifest.holds == "tests", dry_run=choices.dry_run)

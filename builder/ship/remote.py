@@ -87,7 +87,7 @@ class Remote:
 
     def _earlier(self, held: Mapping[str, Held], head: str) -> Earlier | None:
         earlier = None
-        if MANIFEST in held and INDEX in held:
+        if MANIFEST in held:
             manifest = read_manifest(self._repository.fetch(MANIFEST, head, self._work))
             earlier = earlier_push(manifest, self._repository.fetch(INDEX, head, self._work), held)
         ours = self._contents.manifest
@@ -112,8 +112,8 @@ class Remote:
             except TooLargeError:
                 if len(first) == 1:
                     raise
-        title = f"harborwright push of {self._contents.manifest.catalog} onto {head[:12]}"
-        reference = self._repository.open_draft(title)
+        about = f"harborwright push of {self._contents.manifest.catalog} onto "
+        reference = self._repository.open_draft(about, head[:12])
         self._fill(reference, plan)
         return self._repository.merge(reference, head)
 

@@ -200,7 +200,7 @@ def test_a_pull_goes_on_after_what_passes(hub: Hub, fewer: Path, tmp_path: Path,
 
 
 def test_a_push_that_is_killed_leaves_the_old_revision_and_goes_on(
-    hub: Hub, proven: Path, fewer: Path, tmp_path: Path
+    hub: Hub, proven: Path, fewer: Path, tmp_path: Path, own_cache: Path
 ) -> None:
     ship(fewer, tmp_path)
     before = held(hub)
@@ -225,7 +225,8 @@ def test_a_push_that_is_killed_leaves_the_old_revision_and_goes_on(
     assert digests(tmp_path / "old") == digests(fewer)
     go_on.set()
     hub.asked.clear()
-    ship(proven, tmp_path)
+    push(proven, HubPlace(NAME), Choices(), work=own_cache / "push", token=WRITER)
+    assert not list((own_cache / "push").iterdir())  # what the killed one had packed is gone, too
     assert not hub.count("PUT", "^/store/")  # the archives had arrived before
     fetch(tmp_path / "back")
     assert digests(tmp_path / "back") == digests(proven)

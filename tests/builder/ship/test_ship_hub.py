@@ -238,6 +238,20 @@ def test_a_push_that_stops_half_way_leaves_the_old_revision_and_goes_on_next_tim
     assert digests(tmp_path / "back") == digests(proven)
 
 
+def test_a_request_that_was_left_open_on_another_revision_is_closed(
+    hub: Hub, proven: Path, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(fewer, tmp_path)
+    monkeypatch.setattr(remote, "COMMIT_FILES", 20)
+    hub.fail("POST", "/commit/", 403, skip=1, message="the token was revoked")
+    with pytest.raises(HubError):
+        ship(proven, tmp_path)
+    hub.store.change(NAME, {"LICENSE": b"theirs"})
+    ship(proven, tmp_path)
+    assert [request.status for request in repository(hub).requests] == ["closed", "merged"]
+    assert hub.store.read(NAME, "LICENSE") == b"theirs"
+
+
 def test_a_commit_that_is_too_large_is_sent_in_halves(hub: Hub, proven: Path, tmp_path: Path) -> None:
     hub.commit_limit = 60_000
     ship(proven, tmp_path)
@@ -287,9 +301,11 @@ def test_a_pull_goes_on_with_what_is_there(hub: Hub, proven: Path, tmp_path: Pat
     assert digests(tmp_path / "back") == digests(proven)
 
 
-def test_a_card_is_found_by_the_name_of_its_repository(hub: Hub, proven: Path, tmp_path: Path) -> None:
-    ship(proven, tmp_path, description="Questions about birds.")
-    card = hub.store.read(NAME, "README.md").decode()
-    assert f'load_dataset("{NAME}", split="train")' in card
-    assert re.search(rf"harbor run --repo https://\S+/datasets/{NAME} -d birds", card)
-    assert f"openenv harbor serve --dataset {NAME}" in card
+def test_a_card_tells_the_names_of_its_own_repository(hub: Hub, proven: Path, tmp_path: Path) -> None:
+    name = "me/feathers"
+    ship(proven, tmp_path, name)
+    card = hub.store.read(name, "README.md").decode()
+    assert f'load_dataset("{name}", split="train")' in card
+    (registered,) = re.findall(rf"harbor run --repo https://\S+/datasets/{name} -d (\S+)", card)
+    assert registered in [spec["name"] for spec in json.loads(hub.store.read(name, "registry.json"))]
+    assert f"openenv harbor serve --dataset {name}" in card
