@@ -104,6 +104,16 @@ def test_a_push_goes_on_after_what_passes(hub: Hub, fewer: Path, tmp_path: Path,
     assert digests(tmp_path / "back") == digests(fewer)
 
 
+def test_a_commit_whose_answer_was_lost_is_not_made_again(hub: Hub, proven: Path, fewer: Path, tmp_path: Path) -> None:
+    ship(proven, tmp_path)
+    hub.fail("POST", "/commit/", lose_answer=True)
+    report = ship(fewer, tmp_path)  # removes files, which cannot be done twice
+    assert report.places[0].plan.drop
+    assert len(repository(hub).log()) == 5
+    fetch(tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(fewer)
+
+
 def test_retry_after_is_honoured(hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr("builder.ship.patience.time.sleep", waited.append)
