@@ -121,6 +121,8 @@ def test_a_corrupt_shard_is_refused(pushed: Path, tmp_path: Path, case: str, tru
     with pytest.raises(CatalogError, match="a shard is not what") as caught:
         fetch(pushed, tmp_path / "back")
     assert caught.value.where == f"shards/{shard.name}"
+    if trusted == "as it came":  # told before it is opened
+        assert f"sha256 {hashlib.sha256(content).hexdigest()}" in (caught.value.expected or "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["birds", "work"]
 
 
