@@ -201,7 +201,7 @@ def _refuse_other_places(path: Path, entry: Entry, parts: tuple[Part, ...]) -> N
     split, _, name = entry.path.partition("/")
     if not (is_task_name(split) and is_task_name(name) and entry.split == split and entry.name == name):
         raise _damaged(path, f"a task at {shown(entry.path, 120)!r}")
-    if split in {paths.INDEX_JSON, paths.INDEX_PARQUET, paths.SET_ASIDE}:
+    if split in paths.LISTS:
         raise _damaged(path, f"a split called {split}")
     seen = {part.path for part in parts}
     above = {str(parent) for part in parts for parent in PurePosixPath(part.path).parents}
