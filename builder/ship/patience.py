@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
 from typing import Final
 
 import httpx2
@@ -33,7 +34,7 @@ _QUOTA: Final = ("quota", "storage limit", "storage space", "limit reached")
 
 
 class TooLargeError(HubError):
-    """A request that the Hub refuses for its size: half as much may do."""
+    """A request that the Hub refuses for its size, or does not finish in time: half as much may do."""
 
 
 class MovedError(HubError):
@@ -111,8 +112,14 @@ def _may_help(error: Failure) -> bool:
 
 
 def _retry_after(error: Failure) -> float | None:
+    """Seconds that the Hub asks to wait, which it may say as a number or as a date; None where it says nothing."""
     value = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
-    return float(value) if value.isdecimal() else None
+    if value.isdecimal():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
 
 
 def _told(error: Failure, place: str, token: str | None) -> HubError:
@@ -224,6 +231,10 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
     (
         lambda error, found, token: _status(error) == 413 and "/commit/" in _asked_for(error),
         _makes("the Hub refuses a commit for its size", "make the largest table smaller, or split it", TooLargeError),
+    ),
+    (
+        lambda error, found, token: _status(error) == 504 and "/commit/" in _asked_for(error),
+        _makes("the Hub does not take a commit in time", "run the command again later", TooLargeError),
     ),
     (_is(413), _makes("the Hub refuses a file for its size", "make that table smaller, or split it")),
     (

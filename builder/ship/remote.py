@@ -132,7 +132,7 @@ class Remote:
             except TooLargeError:
                 if len(batch) < 2:
                     raise
-                limit = len(batch) // 2
+                limit = (len(batch) + 1) // 2
                 continue
             left = Plan(left.send[len(batch) :], (), 0, 0)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub.constants
 import pytest
@@ -39,6 +41,15 @@ def bees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return catalog_of(tmp_path_factory.mktemp("bees"), ROWS[:1], name="bees")
 
 
+class _Hurried:
+    """Time without waits: how long the client means to wait between two attempts is its own affair."""
+
+    sleep = staticmethod(lambda seconds: None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with running(tmp_path / "hub") as server:
@@ -47,6 +58,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         # The hub of the tests stores large files as LFS does; the program takes what there is.
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
         monkeypatch.setattr(patience, "FIRST_WAIT", 0.02)
+        for module in ("utils._http", "file_download"):
+            monkeypatch.setattr(f"huggingface_hub.{module}.time", _Hurried())
         yield server
 
 

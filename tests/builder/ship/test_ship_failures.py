@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +120,11 @@ def test_retry_after_is_honoured(hub: Hub, fewer: Path, tmp_path: Path, monkeypa
     waited: list[float] = []
     monkeypatch.setattr("builder.ship.patience.time.sleep", waited.append)
     hub.fail("POST", "/commit/", 429, headers={"Retry-After": "17"})
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    hub.fail("POST", "/commit/", 503, headers={"Retry-After": later})
     ship(fewer, tmp_path)
-    assert 17.0 in waited
+    assert waited[0] == 17.0
+    assert 30 < waited[1] <= 60
 
 
 def test_somebody_elses_commit_meanwhile_is_told_and_kept(hub: Hub, proven: Path, fewer: Path, tmp_path: Path) -> None:

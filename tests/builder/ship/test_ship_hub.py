@@ -17,6 +17,7 @@ from shipped import GOLDS, digests
 
 from builder.diff import diff
 from builder.ship import HubPlace, PullReport, PushReport, pull, push, remote
+from builder.ship.patience import ATTEMPTS
 from builder.ship.published import TASKS
 from builder.ship.push import Choices
 from catalog.errors import CatalogError, HubError
@@ -257,6 +258,15 @@ def test_a_commit_that_is_too_large_is_sent_in_halves(hub: Hub, proven: Path, tm
     ship(proven, tmp_path)
     fetch(tmp_path / "back")
     assert digests(tmp_path / "back") == digests(proven)
+
+
+def test_a_commit_that_takes_too_long_is_sent_in_halves(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    hub.fail("POST", "/commit/main", 504, times=ATTEMPTS)
+    hub.fail("POST", "/commit/refs", 504, times=ATTEMPTS)
+    ship(fewer, tmp_path)
+    assert len(repository(hub).log("refs/pr/1")) == 3  # the Hub's own, and two halves
+    fetch(tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(fewer)
 
 
 def test_a_branch_that_moves_between_two_requests_changes_nothing_of_a_pull(
