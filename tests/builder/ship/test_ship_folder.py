@@ -15,7 +15,7 @@ import pytest
 import yaml
 from harbor.models.registry import Registry
 from harbor.models.task.task import Task
-from shipped import GOLDS, ROWS, TABLES, digests, receipt_of
+from shipped import GOLDS, PROGRAM, ROWS, TABLES, catalog_of, digests, receipt_of
 
 from builder.check import check
 from builder.diff import diff
@@ -240,6 +240,17 @@ def test_private_tests_are_in_a_folder_of_their_own(proven: Path, tmp_path: Path
     with pytest.raises(CatalogError, match="missing"):
         fetch(public, tmp_path / "again")
     assert not (tmp_path / "again").exists()
+
+
+def test_a_file_of_both_sides_is_packed_once(tmp_path: Path) -> None:
+    (tmp_path / "built/tables").mkdir(parents=True)
+    (tmp_path / "built/tables/notes.txt").write_text(PROGRAM)  # a table with the bytes of the row's own program
+    catalog = catalog_of(tmp_path / "built", [ROWS[0] | {"tables": ["penguins.csv", "notes.txt"]}])
+    task = catalog / "train/mass"
+    assert (task / paths.SOLUTION_PY).read_bytes() == (task / paths.DATA / "notes.txt").read_bytes()
+    ship(catalog, tmp_path / "birds", private_tests=True)
+    fetch(tmp_path / "birds", tmp_path / "back")
+    assert digests(tmp_path / "back") == digests(catalog)
 
 
 def test_what_was_public_is_not_made_private_under_the_same_name(proven: Path, pushed: Path) -> None:
