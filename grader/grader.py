@@ -393,7 +393,7 @@ UNIT_TABLE = {
     "speed": "knot knots kt kn",
     "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
     "angle": "° deg degree degrees | rad radian radians",
-    "energy": "kwh | mwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
+    "energy": "kwh | mwh | gwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
     "power": """
         kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
     "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
@@ -402,7 +402,8 @@ UNIT_TABLE = {
     "data": """
         byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
     "points": """
-        pp pps ppt percentage-point percentage-points point points %-points | bp bps basis-point basis-points""",
+        pp pps ppt ppts pts percentage-point percentage-points point points %-points
+        | bp bps basis-point basis-points""",
     "money": """
         USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
@@ -531,7 +532,22 @@ def plain_powers(text: str) -> str:
         text = POWER_WORD.sub(lambda match: _LENGTHS[match[2].lower()] + ("2" if match[1] else "3"), text)
         text = POWER_SIGN.sub(lambda match: (match[1] or match[2]).translate(POWERS), text)
         text = INVERSE.sub(lambda match: f"/{match[1]}{match[2] or match[3]}".translate(POWERS).rstrip("1"), text)
+    text = SPELLED_UNIT.sub(_spelled_unit, text)
     return ONE_PER.sub("/", text) if "1/" in text else text
+
+
+SPELLED_UNIT = pattern(
+    r"\b(kilo|mega|giga|)watt[ -]hours?\b|\b(metric)[ -]ton(?:ne)?s?\b|\bpounds?[ -](sterling)\b"
+    r"|(?<=[\d ])(p)\.p\b\.?",
+    re.IGNORECASE,
+)
+
+
+def _spelled_unit(match: re.Match[str]) -> str:
+    """A unit of two words as one: "megawatt hours" are MWh."""
+    if match[1] is not None:
+        return {"kilo": "kWh", "mega": "MWh", "giga": "GWh"}.get(match[1].lower(), "Wh")
+    return "tonnes" if match[2] else "GBP" if match[3] else " pp"
 
 
 POWERS = str.maketrans("¹²³", "123")
@@ -1240,9 +1256,10 @@ class Token(NamedTuple):
 
 
 SPECIALS = {
-    **dict.fromkeys(["nan", "not a number", "float('nan')", "np.nan", "math.nan"], "nan"),
+    **dict.fromkeys(["nan", "not a number", "float('nan')", 'float("nan")', "np.nan", "numpy.nan", "math.nan"], "nan"),
     **dict.fromkeys(["inf", "+inf", "infinity", "+infinity", "positive infinity", "infinite", "∞", "+∞"], "inf"),
-    **dict.fromkeys(["float('inf')", "np.inf", "math.inf", "\\infty", "+\\infty"], "inf"),
+    **dict.fromkeys(["float('inf')", 'float("inf")', "np.inf", "numpy.inf", "math.inf", "\\infty", "+\\infty"], "inf"),
+    **dict.fromkeys(["float('-inf')", 'float("-inf")', "-np.inf", "-numpy.inf", "-math.inf"], "-inf"),
     **dict.fromkeys(["-inf", "-infinity", "negative infinity", "minus infinity", "-∞", "-\\infty"], "-inf"),
     **dict.fromkeys(["none", "null"], "none"),
 }
@@ -1250,7 +1267,7 @@ SPECIALS = {
 TOKEN = pattern(
     r"(?P<frac>\\[dt]?frac\s*\{\s*-?[\d.,]{1,40}\s*\}\s*\{\s*[\d.,]{1,40}\s*\})"
     r"|(?P<num>(?:\d(?:\d|[.,'_](?=\d)|[ ](?=\d{3}(?!\d)))*|\.\d+)\.?(?:[eE][+-]?\d+(?!\w))?"
-    r"(?:\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[+-]?\d+\s*[})]?)?)"
+    r"(?:\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*[+-]?\d+(?:\s*[})])?)?)"
     r"|(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
     r"|(?P<word>[^\W\d_][\w]*(?:'[^\W\d_]+)?)"
     r"|(?P<sym>\S)"
@@ -1670,6 +1687,8 @@ class Reader:
 
     def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
         key = _unit_key(source)
+        if key in ("point", "points", "pts") and not self.ctx.points and SCORE_ASKED.search(self.ctx.folded):
+            return frozenset({f"question:{key}"}), 1
         if key in ALTERNATIVES or (key in CUES_BEFORE | CUES_AFTER | NEGATIONS and not units_of(key)):
             return frozenset(), 0
         if source in CASED_UNITS and source not in self.ctx.text:
@@ -1745,7 +1764,14 @@ class Reader:
     def _check_cues(self, position: int, quantity: Quantity) -> None:
         """Refuses a bound, hedge or negation right beside a number that is not the question's own."""
         if abs(quantity.value) in self.ctx.numbers and len(self.found) > 1:
+            if self._loses_bound(position):
+                raise Wrong("The answer changes what the question says of a number.")
             return
+        if position in (2, 3) and self._word(position - 1) in ("is", "was", "are", "were"):
+            subject = self._word(position - 2)
+            leads = position == 2 or self._word(0) == "the"
+            if self.ctx.counted and leads and subject not in TOTALS | STATISTICS and self._names_another(subject):
+                raise Wrong(f"The answer states {_show(subject)}, which is not what was asked for.")
         before: list[str] = []
         at = position - 1
         while at >= 0 and len(before) < 3:
@@ -1815,12 +1841,34 @@ class Reader:
         word = self._word(position)
         if self._word(position - 1) == "per" and units_of(word):
             asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
+            asked |= {unit for key in self.ctx.literals if key[:1] == "/" for unit in UNITS.get(key[1:], ())}
             return bool(units_of(word) & asked)
         if word == "old" and self._word(position - 1) in ("years", "year") and "time:yr" in self.ctx.units:
             return True
+        if self._implied(word, position):
+            return True
+        if word in NUMBER_WORDS and self._loses_bound(position):
+            return False
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
         return self.ctx.says(self._word(position - 1), word, self._word(position + 1))
+
+    def _implied(self, word: str, position: int) -> bool:
+        """Whether a word belongs to the usual name of what is asked: a return rate, Pearson's coefficient, people."""
+        words = self.ctx.raw_words
+        if word == "rate":
+            named = self._word(position - 1)
+            return self.ctx.rate and named not in FRAME and stem(named) in self.ctx.stems - self.ctx.denied
+        if word in ("pearson", "pearson's", "coefficient"):
+            return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
+        return word in PEOPLE and self._word(position + 1) == "per" and {"population", "density"} <= words
+
+    def _loses_bound(self, position: int) -> bool:
+        """Whether the question's "more than two" stands here without its "more than"."""
+        number, before = self._word(position), self._word(position - 1)
+        if not before.isalpha() or before in BOUNDS_OF_COUNT | PREPOSITIONS or self.ctx.says(before, number):
+            return False
+        return bool(self.ctx.counted) and any(self.ctx.says(bound, number) for bound in BOUNDS_OF_COUNT)
 
     def _spells_the_number(self, position: int) -> bool:
         """Whether a word belongs to "(forty-two)" behind a 42."""
@@ -1879,6 +1927,15 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
+ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
+SCORE_ASKED = pattern(
+    r"\bwhat (?:is|was) the (?:(?!(?:of|with|at|in|by|to|and)\b)\w+ ){0,2}score\b(?! (?:variance|count|rank))"
+)
+PEOPLE = frozenset("people persons inhabitants residents".split())
+BOUNDS_OF_COUNT = frozenset("than least most over above under below exceeding".split())
+
+
 def read_quantity(text: str, ctx: Question) -> Quantity:
     """The one quantity a statement makes. Raises Wrong where there is none or another, or a word is unexplained."""
     if not BARE_NUMBER.match(text):
@@ -1890,6 +1947,11 @@ def read_quantity(text: str, ctx: Question) -> Quantity:
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
         return Quantity(Decimal(0), special=SPECIALS[folded])
+    match = SPECIAL_STATED.match(folded)
+    if match and _label_is_harmless(match[1], ctx) and all(map(ctx.explains, WORD.findall(match[1]))):
+        return Quantity(Decimal(0), special=SPECIALS[match[2]])
+    if ONLY_A_YEAR.match(folded) and HOW_MANY.search(ctx.folded):
+        raise Wrong("The answer says when, where it was asked how many.")
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one number.")
     return Reader(text, ctx).single()
@@ -2099,6 +2161,8 @@ def _gold_quantity(gold: str, ctx: Question) -> Quantity:
 def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of two quantities within the tolerance; returns why it holds, raises Wrong where it does not."""
     target = _gold_quantity(gold, ctx)
+    if ctx.answer_type == "integer" and not target.value and not target.special and _says_no(answer, ctx):
+        return "The answer says that there is no such thing."
     found = read_quantity(answer, ctx)
     if target.special or found.special:
         if target.special != found.special:
@@ -2116,6 +2180,19 @@ def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         if EXACT.abs(EXACT.subtract(wanted, value)) <= allowed:
             return f"{_plain(found.value)} is {_nearness(allowed, wanted)} {_plain(target.value)}."
     raise Wrong(f"{_plain(found.value)} is not {_nearness(allowed, wanted)} {_plain(target.value)}.")
+
+
+NO_SUCH = pattern(r"\A(?:there (?:is|are|was|were) )?no ([^\W\d][\w '-]{0,150})\Z")
+
+
+def _says_no(answer: str, ctx: Question) -> bool:
+    """Whether an answer says that there is none of what is counted, in the question's own words."""
+    match = NO_SUCH.match(answer.strip(OUTER).casefold())
+    if not match or not ctx.counted:
+        return False
+    words = WORD.findall(match[1])
+    named = {stem(word) for word in words[: len(ctx.counted)]} == ctx.counted
+    return named and all(ctx.explains(word) and word not in NEGATIONS for word in words)
 
 
 def _nearness(allowed: Decimal, wanted: Decimal) -> str:
@@ -2262,8 +2339,28 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return when
     if len(text) > MAX_SENTENCE or "\n" in text.strip():
         raise Wrong("The answer says more than the one text asked for.")
+    text = _without_support(gold, text, ctx)
+    if same_text(gold, text):
+        return "The texts are the same, with a number in support."
     _text_in_sentence(gold, text, ctx)
     return "A plain sentence states the text."
+
+
+EXTREME = pattern(
+    r"\b(?:which|what|who)\b[^?]{0,200}\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest)\b"
+)
+SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(\))?\.?\Z")
+
+
+def _without_support(gold: str, text: str, ctx: Question) -> str:
+    """Without the one measured value behind a name ("Lamp (12%)"), where the question asks which has the most."""
+    match = SUPPORT.match(text.strip())
+    if not match or bool(match[2]) != bool(match[5]) or any(char.isdigit() for char in gold):
+        return text
+    value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
+    if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
+        return text
+    return match[1] if EXTREME.search(ctx.folded) else text
 
 
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
@@ -2329,7 +2426,8 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
         _check_label([word for word in prefix if word[0].isalnum()], ctx)
     named = last in nouns or last in LABEL_NOUNS
     of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
-    if not (last in LINKS or named or of):
+    been = last == "been" and prefix[-2:-1] in (["has"], ["have"], ["had"])
+    if not (last in LINKS or named or of or been):
         raise Wrong("What stands in front of the text does not state it as the answer.")
 
 
@@ -2659,6 +2757,8 @@ DATE_FORMS = [
         r"\bq(?:uarter)?\s*(?P<quarter>[1-4])\b",
         r"(?<![\w.])(?P<quarter>[1-4])q\b",
         r"\b" + _O + r"[\s-]+quarter\b",
+        r"\bh(?P<half>[12])\b",
+        r"\b(?P<half_word>first|second)[\s-]+half\b",
         r"\b" + _M,
         r"(?<![\w.,-])" + _Y + r"(?![\w-]|[.,]\d)",
     )
@@ -2667,17 +2767,19 @@ TIME_FORMS = [
     pattern(form)
     for form in (
         r"(?:(?<=\d)t|(?<![\w:.]))(?P<hour>\d{1,2})(?::|h)(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.0+)?)?"
-        rf"(?:\s*{_HALF_DAY})?{_ZONE}",
+        rf"(?:\s*{_HALF_DAY}|\s*(?:h|hrs?|hours)\b\.?)?{_ZONE}",
+        rf"(?<![\w:.])(?P<hour>\d{{1,2}})\.(?P<minute>\d\d)\s*{_HALF_DAY}",
         rf"(?<![\w:.])(?P<hour>\d{{1,2}})\s*{_HALF_DAY}",
     )
 ]
-WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?")
+WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")(?:(?<=day)s)?\b\.?")
 # Without one of these no form of a date, a time or a weekday fits.
-CALENDAR_HINT = pattern(r"\d|quarter|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
+CALENDAR_HINT = pattern(r"\d|quarter|half|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
 DATE_BOUNDS = frozenset("to from and after before until till since through".split())
 TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
 TIMESTAMP = pattern(r"\A(?:pd\.)?Timestamp\('([^']*)'\)\Z")
+ONE_IN_BRACKETS = pattern(r"\A\[([^\[\],;]{1,40})\]\Z")
 ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
 YEAR_WITHIN = pattern(r"\bin ([12]\d{3})\b")
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
@@ -2832,7 +2934,7 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
     text = peel(_from_json(peel(answer), ctx))
     match = FIELD.match(text)
     text = match[1] if match else text
-    match = TIMESTAMP.match(text)
+    match = TIMESTAMP.match(text) or ONE_IN_BRACKETS.match(text)
     text = match[1] if match else text
     match = LABEL.match(text)
     if match and not re.search(r"\d", match[1]) and not _named_when(match[1]) and _label_is_harmless(match[1], ctx):
@@ -2896,6 +2998,9 @@ END_LABEL = pattern(
     r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
+QUARTILES = pattern(
+    r"\bq1\s?[:=]\s?([-+]?\d[\d.]{0,20}?)(?:\s?[,;]\s?|\s(?:and\s)?)q3\s?[:=]\s?(?=[-+]?\d)", re.IGNORECASE
+)
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
@@ -2924,6 +3029,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     pairs = load_json(text) if text[:1] == "{" else None
     if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
         text = f"{pairs[0][1]} to {pairs[1][1]}"
+    text = QUARTILES.sub(r"\1 to ", text) if "quartile" in ctx.folded else text
     text = plain_powers(END_LABEL.sub(" ", text))
     match = SPAN.search(text)
     if not match:
@@ -3003,6 +3109,10 @@ TABLE_RULE = pattern(r"\A[\s|:-]+\Z")
 BULLET_MARK = pattern(r"[-*•]\s")
 COUNTED = pattern(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)")
 NUMPY = pattern(r"\A(?:np|numpy)\.(?:float|int|uint|str)\d*_?\((.*)\)\Z")
+ARRAY = pattern(
+    r"\A(?:(?:np|numpy)\.)?(?:(?:pd|pandas)\.)?(?:Index|array)\((\[.*\])(?:, ?dtype=['\"]?[\w.<>]{1,20}['\"]?)?\)\Z",
+    re.DOTALL,
+)
 AND = pattern(r"\s(?:and|&)\s")
 LEADING_AND = pattern(r"(?:^|\s)(?:and|&)\s+")
 NUMBERS_ONLY = pattern(r"\A[-+\d.eE% ]+\Z")
@@ -3023,6 +3133,8 @@ def read_items(text: str, like: Sequence[str] = (), ordered: bool = False) -> li
 
 def _split_items(text: str, like: Sequence[str]) -> list[str]:
     text = peel(text)
+    match = ARRAY.match(text) if text.endswith(")") else None
+    text = match[1] if match else text
     value = load_json(text) if text[:1] in ("[", "{") else None
     if isinstance(value, list):
         return [_item_text(item, isinstance(value, Pairs)) for item in value]
@@ -3236,6 +3348,7 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     if len(found) > MAX_ITEMS:
         raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
+        found = _without_common_noun(found, items, ctx)
         found[-1] = _strip_last(found[-1], items, ctx)
         found[0] = _strip_first(found[0], items, ctx)
         spoken = {stem(word) for text in (found[0], found[-1]) for word in WORD.findall(text)} if ctx.denied else set()
@@ -3287,6 +3400,22 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     if fold(match[1]) in {fold(item.text) for item in items} or ctx.denied.intersection(map(stem, words)):
         return text
     return text[match.end() :]
+
+
+LISTED_NOUN = pattern(r"\A(?:rank|list|name|order|sort|give)\s(?:all\s)?(?:the\s)?(?:\w+\s)??(\w+s)\b")
+
+
+def _without_common_noun(found: list[str], items: list[Item], ctx: Question) -> list[str]:
+    """Without the noun the question lists, behind every item: "Red Line, Blue Line" for "Which lines"."""
+    tails = {text.strip(OUTER).rpartition(" ")[2].casefold() for text in found}
+    noun = tails.pop()
+    match = LISTED_NOUN.match(ctx.folded)
+    asked = ctx.asked_for[0] | ({match[1]} if match else set())
+    if tails or len(found) < 2 or not noun.isalpha() or not {noun + "s", noun[:-1] + "ies"} & asked:
+        return found
+    if any(fold(item.text).endswith(noun) for item in items):
+        return found
+    return [text.strip(OUTER).rpartition(" ")[0] or text for text in found]
 
 
 def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
@@ -3794,9 +3923,10 @@ def _number_type(text: str, asked: str) -> tuple[str, bool] | None:
 
 def _is_date(text: str) -> bool:
     try:
-        return not re.search(r"\w", read_when(text)[1])
+        when, rest = read_when(text)
     except Wrong:
         return False
+    return not WORD_SIGN.search(rest) and when != When(half=when.half)  # H2 without a year is a gas as well
 
 
 def from_reward_mode(mode: str | None, gold: object, question: str) -> str:
