@@ -108,7 +108,8 @@ MAX_WORKING = 3000  # characters of working that may stand before a declared fin
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
 LIST_TYPES = frozenset({"list", "ordered_list", "set"})
-SHORT = 64  # characters of a text whose reading is kept for the next answer; what is kept is small
+SHORT = 64  # characters of a text whose reading is kept for the next answer
+KEPT = 4096  # such readings, so that what is kept is small
 MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
@@ -116,6 +117,12 @@ MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
 EXACT = Context(prec=4 * MAX_DIGITS, traps=[InvalidOperation])  # wide enough that no difference is ever rounded
 SHOWN = Context(prec=20)  # of a number in a reason
 TINY = Decimal("1e-9")  # what a derived tolerance grants two programs that print the same float
+
+
+def _kept(read: Callable[[str], str]) -> Callable[[str], str]:
+    """A reading of a text that remembers those of the last short texts."""
+    kept = lru_cache(maxsize=KEPT)(read)
+    return lambda text: kept(text) if len(text) <= SHORT else read(text)
 
 
 class GoldError(ValueError):
@@ -614,6 +621,7 @@ NO_DRESS = frozenset(
     "script style template iframe svg title head think thinking thought reasoning scratchpad error warning".split()
 )
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
+LATEX_MATH = pattern(r"\A\\[(\[](?!.*\\[(\[])(.*)\\[)\]]\Z", re.DOTALL)
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
 MARK = pattern(
@@ -646,16 +654,12 @@ def _peel_once(text: str) -> str:
         return body if newline and LANGUAGE.match(language) else text[3:-3]
     if text[0] == "<":
         match = TAGGED.match(text)
-        shown = match and f"<{match[1]}>" not in match[2] and match[1].casefold() not in NO_DRESS
-        return match[2] if match and shown else text
+        return match[2] if match and match[1].casefold() not in NO_DRESS else text
     if text[0] == "\\":
         match = LATEX_WRAPPER.match(text)
         if match and _closing(text, match.end()) == len(text) - 1:
             return text[match.end() : -1]
-        for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
-            if text.startswith(opening) and text.endswith(closing) and text.count(opening) == 1:
-                return text[2:-2]
-        return text
+        return LATEX_MATH.sub(r"\1", text)
     for mark in WRAPPERS:
         inner = text[len(mark) : -len(mark)]
         if len(text) > 2 * len(mark) and text == mark + inner + mark and mark not in inner:
@@ -709,14 +713,13 @@ def declared(text: str) -> str:
     Raises Wrong where two declarations differ, where the working is long, and where nothing is declared after all.
     """
     boxed = "\\boxed" in text
-    text = _unbox(text) if boxed else text
+    text = _unbox(text)
     folded = text.casefold()
     marks = list(MARK.finditer(text)) if "answer" in folded or "result" in folded else []
     if not marks and not boxed:
         return text
     if not marks:
-        lines = [line for line in text.split("\n") if line.strip()]
-        return _last_sentence(lines[-1] if len(lines) > 1 and len(text) <= MAX_WORKING else text)
+        return text[_sentence_start(text, len(text.rstrip())) :]
     if len(marks) > 8:
         raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
@@ -734,10 +737,6 @@ def declared(text: str) -> str:
     return text[starts[-1] :]
 
 
-def _last_sentence(text: str) -> str:
-    return text[_sentence_start(text, len(text.rstrip())) :]
-
-
 def _may_order(text: str) -> bool:
     """Whether one of the words stands in a text without which no order is given."""
     if not text.isascii():
@@ -751,7 +750,7 @@ def _may_order(text: str) -> bool:
 def _behind_hashes(text: str) -> str:
     """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
     working, _, last = text.rpartition("\n#### ")
-    if "\\boxed" in working and "\n" not in last:
+    if "\\boxed" in working:
         raise Wrong("Two answers are declared.")
     alone = "#" not in working and "\n" not in last and not MARK.search(text)
     return last if alone and len(working) <= MAX_WORKING else text
@@ -765,12 +764,11 @@ def undress(text: str, ctx: Question) -> str:
     match = ORDERS.search(text) if _may_order(text) else None
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
-    marked = "\\" in text or "[" in text or ".*" in text or ".+" in text
-    if marked and PATTERN.search(text) and not PATTERN.search(ctx.gold):
+    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
         raise Wrong("The answer is a pattern.")
-    if ctx.answer_type != "fields" and "!" in text and "!" not in ctx.gold and NEGATION_MARK.search(text):
+    if ctx.answer_type != "fields" and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
-    text = peel(_behind_hashes(text) if "\n#### " in text else text)
+    text = peel(_behind_hashes(text))
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -816,12 +814,8 @@ LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
-def stem(word: str) -> str:
-    """A word without the endings that number, tense and comparison give it."""
-    return _short_stem(word) if len(word) <= SHORT else _stem(word)
-
-
 def _stem(word: str) -> str:
+    """A word without the endings that number, tense and comparison give it."""
     word = word.casefold()
     for ending in ("'s", "ings", "ing", "ers", "er", "ies", "ied", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -829,7 +823,7 @@ def _stem(word: str) -> str:
     return word
 
 
-_short_stem = lru_cache(maxsize=4096)(_stem)
+stem = _kept(_stem)
 
 
 def _sides(table: str) -> list[list[set[str]]]:
@@ -944,12 +938,6 @@ class Question:
         return rises - falls
 
     @part
-    def asks_change(self) -> bool:
-        """Whether it speaks of a change or of a difference, in whatever direction."""
-        words = self.raw_words
-        return bool(CHANGE_ASKED.search(self.folded)) or not words.isdisjoint(INCREASES | DECREASES)
-
-    @part
     def directions(self) -> list[tuple[int, int]]:
         """The rows of OPPOSITES it speaks of, each with the one side of it."""
         sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
@@ -968,7 +956,7 @@ class Question:
         """The stems of what it asks about as not being so: "price" of "which rows have no price"."""
         start = next((at for at, token in enumerate(self.tokens) if token in ("which", "what", "who")), 0)
         clause = self.tokens[start:]
-        stop = next((at for at, token in enumerate(clause) if token in ".?;:(" or token == "if"), len(clause))
+        stop = next((at for at, token in enumerate(clause) if token in ".?;:("), len(clause))
         denial = next((at for at in range(stop) if _denies(clause[at])), stop)
         return {stem(word) for word in clause[denial + 1 : stop] if word not in FUNCTION_WORDS} - {
             stem(noun) for noun in self.asked_for[0]
@@ -978,7 +966,7 @@ class Question:
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
-        if not match or NEGATED.search(self.folded):
+        if not match:
             return []
         tokens = _tokens_of(self.folded[match.end() :])
         stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token in ALTERNATIVES), len(tokens))
@@ -1021,9 +1009,8 @@ class Question:
         for at in range(len(self.tokens)):
             if tuple(self.tokens[at : at + 2]) not in COUNT_LEADS:
                 continue
-            start = at + 2
-            while start < len(self.tokens) and (self.tokens[start] in COUNT_FILLERS or self.tokens[start].isdigit()):
-                start += 1
+            rest = enumerate(self.tokens[at + 2 :], at + 2)
+            start = next((step for step, word in rest if word not in COUNT_FILLERS and not word.isdigit()), len(self.tokens))
             found.update(self._noun_phrase(start, 4))
         return found
 
@@ -1073,7 +1060,7 @@ class Question:
         if word in FRAME or word in self.raw_words:
             return True
         parts = [part for part in word.replace(".", "_").split("_") if part]
-        return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
+        return all(stem(part) in self.stems or part in FRAME for part in parts)
 
     def names_with(self, number: str, following: str) -> bool:
         """Whether a number is part of a name in the question ("200-day average", "2010 rows")."""
@@ -1093,8 +1080,7 @@ class Question:
             return False
         if "or" in tokens:
             return bool(OR_BEYOND.search(" ".join(tokens)))
-        plain = self.common_words.union(token for token in tokens if token.isdigit())
-        return self.options.isdisjoint(tokens) and not plain.isdisjoint(WORD.findall(" ".join(tokens)))
+        return self.options.isdisjoint(tokens)
 
     def says(self, *words: str) -> bool:
         """Whether the question has these words and numbers side by side."""
@@ -1117,7 +1103,7 @@ class Question:
                 nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
-                if word in VERBS or word in FRAME or not word[0].isalnum():
+                if word in FRAME or not word[0].isalnum():
                     break
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
@@ -1152,7 +1138,7 @@ def _turns(word: str) -> bool:
     return any(stem(word) in side for pair in DIRECTIONS for side in pair)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _question_read(question: str, gold: str, answer_type: str) -> Question:
     return Question(question, gold, answer_type)
 
@@ -1177,7 +1163,7 @@ def _past_file(tokens: list[str]) -> list[str]:
 
 def _clause(tokens: list[str]) -> list[str]:
     """The tokens up to the next mark that ends a clause."""
-    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token == "or"), len(tokens))
+    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:("), len(tokens))
     return tokens[:stop]
 
 
@@ -1187,7 +1173,7 @@ NO_UNITS: frozenset[str] = frozenset()
 def units_of(key: str) -> frozenset[str]:
     """The units a written form may mean; `a/b` is made of its parts."""
     key = SPEEDS.get(key, key)
-    if "/" not in key or key in UNITS or key.count("/") != 1:
+    if key.count("/") != 1:
         return UNITS.get(key, NO_UNITS)
     above, below = key.split("/")
     return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
@@ -1538,7 +1524,7 @@ class Reader:
         said = {word in INCREASES for word in words}
         if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
-        if not self.ctx.direction and not AMOUNTS.issuperset(words) and "by" in before and not self.ctx.asks_change:
+        if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
         falls = words[0] in DECREASES
         losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
@@ -2132,7 +2118,7 @@ def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBER_WORDS.get(word.casefold(), 1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _gold_read(gold: str, question: str, answer_type: str, scale: Decimal) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
     own = question_of(f"{question} {gold}", gold, answer_type)
@@ -2269,12 +2255,8 @@ INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
-def fold(text: str) -> str:
-    """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
-    return _short_fold(text) if len(text) <= SHORT else _fold(text)
-
-
 def _fold(text: str) -> str:
+    """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
     text = _strip_outer(_letters(text))
     if not text.isascii():
         text = text.replace("≤", "<=").replace("≥", ">=")
@@ -2285,7 +2267,7 @@ def _fold(text: str) -> str:
     return ARTICLE.sub("", text) if text[:1] in ("t", "a") else text
 
 
-_short_fold = lru_cache(maxsize=2048)(_fold)
+fold = _kept(_fold)
 
 
 def _letters(text: str) -> str:
@@ -2918,7 +2900,7 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     return "Both name the same date."
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _gold_when(gold: str) -> When:
     """The gold's point of the calendar. Raises GoldError."""
     try:
@@ -2962,7 +2944,7 @@ def _check_date_rest(rest: str, ctx: Question) -> None:
             raise Wrong("The answer is a span or a bound, not a date.")
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _named_when(text: str) -> When | None:
     """The point of the calendar that a short text is the name of; a year alone is a number."""
     try:
@@ -3274,11 +3256,8 @@ class Item(NamedTuple):
     pair: tuple[str, str] | None
 
 
+@lru_cache
 def _gold_items(gold: str) -> list[Item]:
-    return _short_gold_items(gold) if len(gold) <= 8 * SHORT else _read_gold_items(gold)
-
-
-def _read_gold_items(gold: str) -> list[Item]:
     texts = read_items(clean(gold))
     if len(texts) > MAX_ITEMS:
         raise GoldError("The gold has too many items.")
@@ -3288,9 +3267,6 @@ def _read_gold_items(gold: str) -> list[Item]:
         Item(text, _plain_number(text), (pair[1], pair[2]) if all_pairs and pair else None)
         for text, pair in zip(texts, pairs)
     ]
-
-
-_short_gold_items = lru_cache(maxsize=256)(_read_gold_items)
 
 
 def _plain_number(text: str) -> Decimal | None:
