@@ -343,6 +343,7 @@ ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction li
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
+ONES = frozenset("zero one two three four five six seven eight nine".split())
 NUMBER_WORDS = dict(
     zip(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -398,7 +399,10 @@ UNIT_TABLE = {
         l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
         yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
-    "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
+    "temperature": """
+        °c celsius c degc ℃ centigrade degree-celsius degrees-celsius °-celsius degree-c degrees-c °-c |
+        °f fahrenheit f degf ℉ degree-fahrenheit degrees-fahrenheit °-fahrenheit degree-f degrees-f °-f |
+        k kelvin kelvins""",
     "angle": "° deg degree degrees | rad radian radians",
     "energy": "kwh | mwh | gwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
     "power": """
@@ -412,12 +416,13 @@ UNIT_TABLE = {
         pp pps ppt ppts pts percentage-point percentage-points point points %-points
         | bp bps basis-point basis-points""",
     "money": """
-        USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        USD us$ usd us-dollar us-dollars us-$ american-dollar american-dollars | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
         AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
         real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
         ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
+CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪")
 DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
@@ -801,7 +806,6 @@ FRACTION_FIXED = pattern(
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
 EACH = pattern(r"(?:\b(?:per|an?|each|every)\s+|(?<![\w)])/)([^\W\d_]+[23]?)\b")
-PER = pattern(r"\b(?:per|each|every)\b|(?<![\w)])1?/(?=[^\W\d_])")
 OR_BEYOND = pattern(r"\w or (?:more|less|above|below|over|under|[^\W\d_]{2,}er)\b")  # "5 or more", "2010 or later"
 CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
 COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
@@ -907,16 +911,24 @@ class Question:
         return units
 
     @part
-    def periods(self) -> set[str]:
-        """The units of time that "per", "each" or "monthly" names."""
+    def per_words(self) -> list[str]:
+        """What "per", "each" or "monthly" names."""
         named = (period for word, period in PERIOD_WORDS.items() if word in self.raw_words)
-        return {unit for word in (*EACH.findall(plain_powers(self.folded)), *named) for unit in UNITS.get(word, ())}
+        return [*EACH.findall(plain_powers(self.folded)), *named]
+
+    @part
+    def periods(self) -> set[str]:
+        return {unit for word in self.per_words for unit in UNITS.get(word, ())}
 
     @part
     def scale(self) -> Decimal:
         match = QUESTION_SCALE.search(self.folded)
         word = next((group for group in match.groups() if group), "") if match else ""
         return Decimal(SCALES.get(word, 1))
+
+    @part
+    def moneyed(self) -> bool:
+        return self.answer_type == "currency" or _is_money(self.units)
 
     @part
     def points(self) -> bool:
@@ -1010,8 +1022,9 @@ class Question:
             if tuple(self.tokens[at : at + 2]) not in COUNT_LEADS:
                 continue
             rest = enumerate(self.tokens[at + 2 :], at + 2)
-            start = next((step for step, word in rest if word not in COUNT_FILLERS and not word.isdigit()), len(self.tokens))
-            found.update(self._noun_phrase(start, 4))
+            starts = [step for step, word in rest if word not in COUNT_FILLERS and not word.isdigit()]
+            for start in starts[:1]:
+                found.update(self._noun_phrase(start, 4))
         return found
 
     @part
@@ -1179,6 +1192,10 @@ def units_of(key: str) -> frozenset[str]:
     return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
 
 
+def _is_money(units: frozenset[str]) -> bool:
+    return any(DIMENSIONS.get(unit) == "money" for unit in units)
+
+
 def _unit_key(text: str) -> str:
     if text.isalnum() and text.isascii():
         return text.lower()
@@ -1238,7 +1255,7 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
-    value: Decimal | None = None
+    value: Decimal = Decimal(0)
 
 
 SPECIALS = {
@@ -1268,8 +1285,14 @@ LATEX_TEXT = pattern(r"\\(?:text|mathrm)\{([^{}]{0,40})\}")
 LATEX_DEGREE = pattern(r"\^\s?(?:\{\s?\\circ\s?\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
+PERCENT = pattern(
+    r"(?:%|(?:percent|pct|per\s+cent)\b)(\s*-?\s*points?\b)?|percentage(\s+points?\b)", re.IGNORECASE
+)
 UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
 GROUPED = pattern(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
+DOTTED = pattern(r"(?:\d+\.?|\d*\.\d+)\Z")
+COMMA_DECIMAL = pattern(r"(?:0\d*|\d{4,}|\d{1,3}(?!,\d{3}\Z)),\d+\Z")
+GROUPED_DECIMAL = pattern(r"(\d{1,3}([ ,.'_])\d{3}(?:\2\d{3})*)(?!\2)[.,](\d*)\Z")
 PLACES = pattern(
     r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
     r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
@@ -1297,33 +1320,20 @@ def read_decimal(blob: str) -> Decimal | None:
     """
     if len(blob) > MAX_DIGITS:
         return None
-    if blob.isdecimal():
+    if DOTTED.match(blob):
         return Decimal(blob)
-    marks = [char for char in blob if not char.isdigit()]
-    if not marks:
-        return Decimal(blob)
-    kinds = sorted(set(marks), key=blob.rindex)
-    if kinds == ["."] and len(marks) == 1:
-        return Decimal(blob.rstrip("."))
-    if kinds == [","] and len(marks) == 1 and (not GROUPED.match(blob) or blob.startswith("0")):
-        return Decimal(blob.replace(",", ".")) if re.match(r"\d+,\d+\Z", blob) else None
-    if len(kinds) == 1:
-        return None if kinds == ["."] and len(marks) == 1 else _ungroup(blob)
-    if len(kinds) == 2 and marks.count(kinds[1]) == 1 and kinds[1] in ".,":
-        whole, _, part = blob.rpartition(kinds[1])
-        value = _ungroup(whole)
-        return None if value is None else Decimal(f"{value}.{part}")
-    return None
-
-
-def _ungroup(blob: str) -> Decimal | None:
+    if COMMA_DECIMAL.match(blob):
+        return Decimal(blob.replace(",", "."))
     match = GROUPED.match(blob)
-    return Decimal(blob.replace(match[1], "")) if match else None
+    if match:
+        return Decimal(blob.replace(match[1], ""))
+    match = GROUPED_DECIMAL.match(blob)
+    return Decimal(f"{match[1].replace(match[2], '')}.{match[3]}") if match else None
 
 
-def _power(mantissa: Decimal, exponent: str) -> Decimal | None:
-    power = int(exponent) if len(exponent) < 8 else 10**6
-    return mantissa.scaleb(power, EXACT) if abs(power) <= MAX_DIGITS else None
+def _power(mantissa: Decimal | None, exponent: str) -> Decimal | None:
+    power = Decimal(exponent)
+    return mantissa.scaleb(power, EXACT) if mantissa is not None and abs(power) <= MAX_DIGITS else None
 
 
 def _token_values(match: re.Match[str]) -> list[Decimal | None]:
@@ -1337,10 +1347,10 @@ def _token_values(match: re.Match[str]) -> list[Decimal | None]:
         return [_divide(read_decimal(above.lstrip("-")), read_decimal(below), above.startswith("-"))]
     parts = EXPONENT.split(text)
     value = read_decimal(parts[0].rstrip("."))
-    if value is None and " " in parts[0] and len(parts) == 1:
+    if value is None:
         return [read_decimal(piece) for piece in parts[0].rstrip(".").split(" ")]
     for exponent in parts[1:]:
-        value = None if value is None else _power(value, exponent.strip("}) "))
+        value = _power(value, exponent.strip("}) "))
     return [value]
 
 
@@ -1355,7 +1365,7 @@ def scan(text: str) -> list[Token]:
     """Numbers, words and signs in the order they stand; Raises Wrong for digits with no single reading."""
     tokens: list[Token] = []
     for match in TOKEN.finditer(text):
-        kind = match.lastgroup or "sym"
+        kind = str(match.lastgroup)
         if kind in ("word", "sym"):
             tokens.append(Token(kind, match.group(), match.start(), match.end()))
             continue
@@ -1367,15 +1377,13 @@ def scan(text: str) -> list[Token]:
 
 
 def _join_fractions(tokens: list[Token]) -> list[Token]:
-    """`1/2` and `1 ½` become one number each; `1/2/3` stays what it is."""
+    """`1/2` and `1 ½` become one number each."""
     joined: list[Token] = []
     position = 0
     while position < len(tokens):
         token = tokens[position]
-        after = tokens[position + 1 : position + 4]
-        slashes = [part.text for part in after if part.kind == "sym"]
-        whole = token.kind == "num" and len(after) >= 2 and after[0].text == "/" and after[1].kind == "num"
-        if whole and slashes.count("/") == 1 and not (joined and joined[-1].text == "/"):
+        after = tokens[position + 1 : position + 3]
+        if [part.kind for part in (token, *after)] == ["num", "sym", "num"] and after[0].text == "/":
             value = _divide(token.value, after[1].value)
             if value is None:
                 raise Wrong("The fraction divides by zero.")
@@ -1383,14 +1391,10 @@ def _join_fractions(tokens: list[Token]) -> list[Token]:
                 raise Wrong("Two numbers with a stroke between them are two values, not one.")
             token = Token("num", token.text + "/" + after[1].text, token.start, after[1].end, value)
             position += 2
-        previous = joined[-1] if joined else None
-        mixed = "/" in token.text or token.text in VULGAR
-        if (
-            token.kind == "num" and previous and previous.kind == "num" and mixed and token.value is not None
-            and previous.value is not None and previous.text.isdigit() and abs(token.value) < 1
-        ):  # fmt: skip
-            token = Token("num", "", previous.start, token.end, previous.value + token.value)
-            joined.pop()
+        mixed = "/" in token.text[1:] or token.text in VULGAR
+        if mixed and joined and joined[-1].text.isdigit() and token.value < 1:
+            whole = joined.pop()
+            token = Token("num", "", whole.start, token.end, whole.value + token.value)
         joined.append(token)
         position += 1
     return joined
@@ -1399,7 +1403,6 @@ def _join_fractions(tokens: list[Token]) -> list[Token]:
 def read_number_words(words: Sequence[str]) -> Decimal | None:
     """The value of "forty-two", "two thousand and nineteen", "four point two million"; None when it is no number."""
     total = group = Decimal(0)
-    seen = False
     last = ""
     for position, word in enumerate(words):
         if word in NUMBER_WORDS:
@@ -1415,21 +1418,19 @@ def read_number_words(words: Sequence[str]) -> Decimal | None:
             total += (group or Decimal(1)) * BIG_WORDS[word]
             group = Decimal(0)
         elif word == "point":
-            return _spoken_decimal(total + group, words[position + 1 :]) if seen else None
-        elif word == "and" and seen and position + 1 < len(words):
+            return _spoken_decimal(total + group, words[position + 1 :])
+        elif word == "and":
             continue
         else:
             return None
-        seen, last = True, word
-    return total + group if seen else None
+        last = word
+    return total + group
 
 
 def _spoken_decimal(whole: Decimal, words: Sequence[str]) -> Decimal | None:
-    digits = "".join(str(NUMBER_WORDS[word]) for word in words if NUMBER_WORDS.get(word, 10) < 10)
-    rest = [word for word in words if NUMBER_WORDS.get(word, 10) >= 10]
-    if not digits or any(word not in BIG_WORDS for word in rest) or len(rest) > 1:
-        return None
-    return Decimal(f"{whole}.{digits}") * (BIG_WORDS[rest[0]] if rest else 1)
+    digits = "".join(str(NUMBER_WORDS[word]) for word in words if word in ONES)
+    scale = {"": 1, **BIG_WORDS}.get(" ".join(words[len(digits) :]))
+    return Decimal(f"{whole}.{digits}") * scale if digits and scale else None
 
 
 def _words_to_numbers(tokens: list[Token]) -> list[Token]:
@@ -1462,7 +1463,7 @@ class Reader:
     """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
 
     def __init__(self, text: str, ctx: Question) -> None:
-        text = INLINE_MATH.sub(r"\1", text) if "$" in text else text
+        text = INLINE_MATH.sub(r"\1", text)
         if not text.isascii():
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
@@ -1481,10 +1482,10 @@ class Reader:
 
     def _quantity(self, position: int) -> Quantity:
         self.used.add(position)
-        value = self.tokens[position].value or Decimal(0)
+        value = self.tokens[position].value
         negative, units, first = self._left(position)
         percent, scale, right, last = self._right(position)
-        money = any(DIMENSIONS.get(unit) == "money" for unit in units | right)
+        money = _is_money(units | right)
         if units and right and not (units & right):
             raise Wrong("Two different units are named.")
         opened, closed = self._word(first - 1) == "(", self._word(last + 1) == ")"
@@ -1527,12 +1528,9 @@ class Reader:
         if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
         falls = words[0] in DECREASES
-        losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
-        if losses_negative:
-            return -1 if falls else 0
-        if self.ctx.direction:
+        if self.ctx.direction and not LOSS_IS_NEGATIVE.search(self.ctx.folded):
             return -1 if (self.ctx.direction < 0) is not falls else 0
-        return -1 if falls and stem(words[0]) not in self.ctx.stems else 0
+        return -1 if falls else 0
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1540,25 +1538,21 @@ class Reader:
         signed = False
         for _ in range(6):
             word = self._word(at)
-            touching = at >= 0 and self.tokens[at].end == self.tokens[at + 1].start
+            touching = self.tokens[at].end == self.tokens[at + 1].start
             if word in ("-", "+") and not signed and (touching or at == 0) and not self._glued(at):
                 negative, signed = word == "-", True
             elif word in ("minus", "negative", "plus") and not signed:
                 negative, signed = word != "plus", True
-            elif word in ("$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₪") and not units:
-                prefix = self._word(at - 1)
-                joined = prefix + word if at and self.tokens[at - 1].end == self.tokens[at].start else word
-                units = UNITS.get(joined, UNITS[word])
-                if joined != word and joined in UNITS:
+            elif word in CURRENCY_SIGNS:
+                units = UNITS[word]
+                joined = self._word(at - 1) + word
+                if joined in UNITS and self.tokens[at - 1].end == self.tokens[at].start:
+                    units = UNITS[joined]
                     self.used.add(at)
                     at -= 1
-            elif len(word) == 3 and word in UNITS and not units and self._is_money(word) and self._is_code(at):
+            elif len(word) == 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
                 units = UNITS[word]
-            elif word == "\\":
-                pass
-            elif word == "(" and not signed and self._word(at - 1) in ("$", "€", "£") and self._word(at) == "(":
-                break
-            else:
+            elif word != "\\":
                 break
             self.used.add(at)
             at -= 1
@@ -1566,15 +1560,11 @@ class Reader:
 
     def _glued(self, at: int) -> bool:
         """Whether a dash is joined to what stands before it, as in 40-45 or covid-19."""
-        return at > 0 and self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
+        return self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
 
     def _is_code(self, at: int) -> bool:
         """Whether three letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
-        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
-        return moneyed or self.tokens[at].text.isupper()
-
-    def _is_money(self, word: str) -> bool:
-        return any(DIMENSIONS.get(unit) == "money" for unit in UNITS.get(word, ()))
+        return self.ctx.moneyed or self.tokens[at].text.isupper()
 
     def _right(self, position: int) -> tuple[bool, int, frozenset[str], int]:
         """Percent sign, scale word and unit after a number, and the last token they take."""
@@ -1588,14 +1578,13 @@ class Reader:
                 self.used.add(at)
                 at += 1
                 continue
-            taken = self._take_percent(at) if not percent and not units else 0
+            taken = 0 if percent else self._take_percent(at)
             if taken == 2:
                 units = UNITS["pp"]
             percent = percent or taken == 1
-            if not taken and not scale and self._is_scale(at, attached):
+            if not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
-            priced = bool(units) or self._word(position - 1) in ("$", "€", "£")
-            if not taken and word == "/" and (priced or (not percent and PER.search(self.ctx.folded))):
+            if word == "/":
                 taken = self._take_period(at)
             if not taken and not units and not percent:
                 units, taken = self._take_unit(at)
@@ -1613,28 +1602,18 @@ class Reader:
     def _take_period(self, at: int) -> int:
         """The "/month" behind an amount, where the question says "per month"."""
         word = self._word(at + 1)
-        said = re.search(rf"\b(?:per|an?|each|every)\s+{re.escape(word)}\b", self.ctx.folded) if word else None
-        if not said and not UNITS.get(word, frozenset()) & self.ctx.periods:
+        if word not in self.ctx.per_words and not UNITS.get(word, NO_UNITS) & self.ctx.periods:
             return 0
         self._end_of_take = self.tokens[at + 1].end
         return 1
 
     def _take_percent(self, at: int) -> int:
         """1 for a percent sign or word, 2 for percentage points, 0 for neither."""
-        words = [self._word(at + step) for step in range(3)]
-        self._end_of_take = self.tokens[at].end
-        if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
-            length = 2 if words[0] == "per" else 1
-            rest = [self._word(at + length), self._word(at + length + 1)]
-            points = (
-                1 if rest[0] in ("point", "points") else 2 if rest[0] == "-" and rest[1] in ("point", "points") else 0
-            )
-            self._end_of_take = self.tokens[at + length - 1 + points].end
-            return 2 if points else 1
-        if words[0] == "percentage" and words[1] in ("point", "points"):
-            self._end_of_take = self.tokens[at + 1].end
-            return 2
-        return 0
+        match = PERCENT.match(self.text, self.tokens[at].start)
+        if not match:
+            return 0
+        self._end_of_take = match.end()
+        return 2 if match[1] or match[2] else 1
 
     def _is_scale(self, at: int, attached: bool) -> bool:
         written, word = self.tokens[at].text, self._word(at)
@@ -1643,12 +1622,10 @@ class Reader:
         self._end_of_take = self.tokens[at].end
         if len(word) > 2:
             return True
-        dimension = SCALE_UNITS.get(word, "")
-        if dimension and any(DIMENSIONS.get(unit) == dimension for unit in self.ctx.units):
+        if SCALE_UNITS.get(word) in {DIMENSIONS.get(unit, "") for unit in self.ctx.units}:
             return False
-        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
         return written in ("k", "K", "M", "B", "bn", "Bn", "BN", "mn", "mln") or (
-            moneyed and (attached or written.isupper())
+            self.ctx.moneyed and (attached or written.isupper())
         )
 
     def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
@@ -1658,10 +1635,6 @@ class Reader:
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
         if f"{first}-{second}" in UNITS:
             return UNITS[f"{first}-{second}"], 1
-        if first in ("us", "american") and second in ("dollar", "dollars", "$"):
-            return frozenset({"money:USD"}), 1
-        if first in ("degree", "degrees", "°") and second in ("celsius", "fahrenheit", "c", "f"):
-            return frozenset(unit for unit in UNITS[second] if unit.startswith("temperature:")), 1
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
         if per:
             self._end_of_take = self.tokens[at + 2].end
@@ -1673,7 +1646,7 @@ class Reader:
 
     def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
         key = _unit_key(source)
-        if key in ("point", "points", "pts") and not self.ctx.points and SCORE_ASKED.search(self.ctx.folded):
+        if key in ("point", "points", "pts") and SCORE_ASKED.search(self.ctx.folded):
             return frozenset({f"question:{key}"}), 1
         if key in ALTERNATIVES or (key in CUES_BEFORE | CUES_AFTER | NEGATIONS and not units_of(key)):
             return frozenset(), 0
@@ -1681,7 +1654,7 @@ class Reader:
             return frozenset({CASED_UNITS[source]}), 1
         if key in self.ctx.literals and key not in FRAME and not key[:1].isdigit():
             return units_of(key) or frozenset({f"question:{key}"}), 1
-        if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
+        if units_of(key) and key not in FRAME:
             return units_of(key), 1
         if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
@@ -1700,7 +1673,8 @@ class Reader:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
             raise Wrong("The answer states several numbers.")
-        if len(chosen) > 2 or (len(chosen) == 2 and not self._restates(chosen[0][0], chosen[1][0])):
+        places = [at for at, _ in chosen]
+        if not all(map(self._restates, places, places[1:])):
             raise Wrong("The answer repeats its number.")
         self._check_leftovers()
         quantity = chosen[0][1]
@@ -1716,11 +1690,7 @@ class Reader:
             gap = {self._word(at) for at in range(first + 1, second) if at not in self.used}
             if first in chosen:
                 enclosed = self._word(second - 1) == "("
-                bare = (
-                    enclosed
-                    or self._word(second - 1) in SEPARATING
-                    or (gap <= BESIDE and not self.ctx.names_with(self._word(second), self._word(second + 1)))
-                )
+                bare = enclosed or self._word(second - 1) in SEPARATING or gap <= BESIDE
                 bare = bare and not (enclosed and self._is_year(second, first))
             else:
                 bare = gap <= BESIDE - {":"} and not self._is_label(first, places)
@@ -1734,7 +1704,7 @@ class Reader:
     def _is_label(self, at: int, places: list[int]) -> bool:
         """Whether a number of the question's names what the next one counts: "in 2019, 42", "top 5: 42"."""
         before = at - 1
-        while before >= 0 and (before in places or self._word(before) in SEPARATING):
+        while before in places or self._word(before) in SEPARATING:
             before -= 1
         word = self._word(before)
         return word in PREPOSITIONS or (word.isalpha() and self.ctx.says(word, self._word(before + 1)))
@@ -1755,8 +1725,7 @@ class Reader:
             return
         if position in (2, 3) and self._word(position - 1) in ("is", "was", "are", "were"):
             subject = self._word(position - 2)
-            leads = position == 2 or self._word(0) == "the"
-            if self.ctx.counted and leads and subject not in TOTALS | STATISTICS and self._names_another(subject):
+            if subject not in TOTALS | STATISTICS and self._names_another(subject):
                 raise Wrong(f"The answer states {_show(subject)}, which is not what was asked for.")
         before: list[str] = []
         at = position - 1
@@ -1771,7 +1740,7 @@ class Reader:
         if near[:1] == ["by"] and YEAR.match(self.tokens[position].text) and "year" in self.ctx.raw_words:
             raise Wrong("The year is a bound, not a stated value.")
         pairs = set(zip(before[1:], before))
-        if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
+        if not EXTREMES.issuperset(CUES_BEFORE.intersection(near)) or pairs & CUE_PAIRS_BEFORE:
             raise Wrong("The number is a bound, a guess or negated, not a stated value.")
         at = position + 1
         while at in self.used:
@@ -1780,16 +1749,15 @@ class Reader:
         if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
         noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
-        named, following = self._word(noun), self._word(noun + 1)
-        whole = stem(following) in self.ctx.counted and self.ctx.says(named, following)
-        if self._names_another(named) and not whole:
+        named = self._word(noun)
+        if self._names_another(named):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
-        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
+        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER:
             raise Wrong("The number is a bound or one of several, not a stated value.")
 
     def _names_another(self, word: str) -> bool:
         """Whether a word names a thing of the question's that is not the one it counts."""
-        return word.isalpha() and word not in FRAME and stem(word) in self.ctx.not_counted
+        return word not in FRAME and stem(word) in self.ctx.not_counted
 
     def _counts(self, noun: str) -> bool:
         """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
@@ -1798,29 +1766,23 @@ class Reader:
             return asked in ("", "row", "time")
         return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
 
-    def _asked_extreme(self, before: list[str]) -> bool:
-        """ "The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
-        extremes = {"maximum", "minimum", "max", "min", "up"}
-        cues = [word for word in before[:2] if word in CUES_BEFORE]
-        return all(word in extremes and self.ctx.explains(word) for word in cues)
-
     def _check_leftovers(self) -> None:
         for position, token in enumerate(self.tokens):
-            if position in self.used or token.kind == "num":
+            if position in self.used:
                 continue
-            word = token.text.casefold()
-            if token.kind == "sym" and word not in ".,:;=()!*`\"'—-[]":
+            if token.kind == "word":
+                if not self._explained(position) and not self._spells_the_number(position):
+                    raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a sentence.")
+            elif token.text not in ".,:;=()!*`\"'—-[]":
                 raise Wrong(f"The sign {_show(token.text)} does not belong to one stated number.")
-            if token.kind == "sym" and word == ";" and position + 1 < len(self.tokens):
+            elif token.text == ";" and position + 1 < len(self.tokens):
                 raise Wrong("More than the one number is stated.")
-            if token.kind == "sym" and word == "-" and not self._dash_is_pause(position):
+            elif token.text == "-" and not self._dash_is_pause(position):
                 raise Wrong("The answer is a span or a calculation, not one number.")
-            if token.kind == "sym" and word == "[" and position:
+            elif token.text == "[" and position:
                 raise Wrong("The answer calls or indexes something, it does not state a number.")
-            if token.kind == "sym" and word == "(" and position and self._call(position):
+            elif token.text == "(" and self._call(position):
                 raise Wrong("The answer is code, not a number.")
-            if token.kind == "word" and not self._explained(position) and not self._spells_the_number(position):
-                raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
 
     def _explained(self, position: int) -> bool:
         """Whether the question explains a word; "or" only where it stands there as here ("5 or more stars")."""
@@ -1829,11 +1791,9 @@ class Reader:
             asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
             asked |= {unit for key in self.ctx.literals if key[:1] == "/" for unit in UNITS.get(key[1:], ())}
             return bool(units_of(word) & asked)
-        if word == "old" and self._word(position - 1) in ("years", "year") and "time:yr" in self.ctx.units:
-            return True
         if self._implied(word, position):
             return True
-        if word in NUMBER_WORDS and self._loses_bound(position):
+        if self._loses_bound(position):
             return False
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
@@ -1842,9 +1802,10 @@ class Reader:
     def _implied(self, word: str, position: int) -> bool:
         """Whether a word belongs to the usual name of what is asked: a return rate, Pearson's coefficient, people."""
         words = self.ctx.raw_words
+        if word == "old":
+            return "time:yr" in self.ctx.units
         if word == "rate":
-            named = self._word(position - 1)
-            return self.ctx.rate and named not in FRAME and stem(named) in self.ctx.stems - self.ctx.denied
+            return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
         if word in ("pearson", "pearson's", "coefficient"):
             return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
         return word in PEOPLE and self._word(position + 1) == "per" and {"population", "density"} <= words
@@ -1854,7 +1815,7 @@ class Reader:
         number, before = self._word(position), self._word(position - 1)
         if not before.isalpha() or before in BOUNDS_OF_COUNT | PREPOSITIONS or self.ctx.says(before, number):
             return False
-        return bool(self.ctx.counted) and any(self.ctx.says(bound, number) for bound in BOUNDS_OF_COUNT)
+        return any(self.ctx.says(bound, number) for bound in BOUNDS_OF_COUNT)
 
     def _spells_the_number(self, position: int) -> bool:
         """Whether a word belongs to "(forty-two)" behind a 42."""
@@ -1870,7 +1831,7 @@ class Reader:
         token = self.tokens[position]
         neighbours = self.tokens[max(0, position - 1) : position + 2]
         following = self.tokens[position + 1 : position + 2]
-        if following and following[0].text in "-+" and following[0].start == token.end:
+        if following and following[0].text in "-+":
             return False  # two signs
         if position == 0:
             return True
@@ -1894,7 +1855,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if not units or units & ctx.units:
         return
     if any(unit.startswith("question:") for unit in units):
-        if ctx.answer_type == "percent" and not quantity.percent:
+        if ctx.answer_type == "percent":
             raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
@@ -1904,15 +1865,15 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
     )
     money = "money" in dimensions and ctx.answer_type == "currency"
-    points = "points" in dimensions and ("point" in ctx.stems or ctx.points)
-    if points and ctx.points:
+    if "points" in dimensions and "point" in ctx.stems:
         if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
             return
         raise Wrong("The points named are not the ones that were asked for.")
-    if ctx.units or (ctx.counts and not points) or not (hinted or money or points):
+    if ctx.units or ctx.counts or not (hinted or money):
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+EXTREMES = frozenset("maximum minimum max min up".split())
 SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
 ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
 SCORE_ASKED = pattern(
@@ -1934,7 +1895,7 @@ def read_quantity(text: str, ctx: Question) -> Quantity:
     if folded in SPECIALS:
         return Quantity(Decimal(0), special=SPECIALS[folded])
     match = SPECIAL_STATED.match(folded)
-    if match and _label_is_harmless(match[1], ctx) and all(map(ctx.explains, WORD.findall(match[1]))):
+    if match and all(map(ctx.explains, WORD.findall(match[1]))):
         return Quantity(Decimal(0), special=SPECIALS[match[2]])
     if ONLY_A_YEAR.match(folded) and HOW_MANY.search(ctx.folded):
         raise Wrong("The answer says when, where it was asked how many.")
@@ -1948,19 +1909,18 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     for _ in range(4):
         before = text
         text = _from_json(peel(text), ctx)
-        match = FIELD.match(text) if text[:1] == "@" else None
-        text = match[1] if match else text
-        match = SYMBOL.match(text) if "=" in text else None
+        text = FIELD.sub(r"\1", text)
+        match = SYMBOL.match(text)
         if match and match[1].casefold() not in ctx.folded:
             if ctx.raw_words.isdisjoint(SYMBOLS[match[1].casefold()].split()):
                 raise Wrong("The sign names another statistic than the one that was asked for.")
             text = text[match.end() :]
-        match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
+        match = LABEL.match(text)
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
-        text = (PLACES.sub(" ", text) if " " in text or "\n" in text or "\t" in text else text).strip(" \t\n")
-        match = ARITHMETIC.match(text) if "=" in text and len(text) <= MAX_SENTENCE else None
-        text = text[match.end() :] if match else text
+        text = PLACES.sub(" ", text).strip(" \t\n")
+        if "=" in text:
+            text = ARITHMETIC.sub("", text[:MAX_SENTENCE]) + text[MAX_SENTENCE:]
         if text == before:
             break
     return text
@@ -2005,7 +1965,7 @@ def _names_answer(key: str, ctx: Question) -> bool:
 
 def _from_json(text: str, ctx: Question) -> str:
     """The value of a JSON object with one key, or of a list with one item; anything else unchanged."""
-    if text[:1] not in "{[" or not text or len(text) > MAX_SENTENCE:
+    if text[:1] not in ("{", "["):
         return text
     value = load_json(text)
     if isinstance(value, Pairs) and len(value) == 1:
@@ -2032,7 +1992,7 @@ def load_json(text: str) -> object:
 
     None when the text is neither or nests too deeply.
     """
-    if text.count("[") + text.count("{") + text.count("(") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
     for python in (False, True):
@@ -2053,9 +2013,8 @@ def _python_as_json(match: re.Match[str]) -> str:
 def _depth(text: str) -> int:
     depth = deepest = 0
     for char in text:
-        if char in "[]{}()":
-            depth += 1 if char in "[{(" else -1
-            deepest = max(deepest, depth)
+        depth += (char in "[{(") - (char in "]})")
+        deepest = max(deepest, depth)
     return deepest
 
 
@@ -2071,8 +2030,8 @@ def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> 
         return max(Decimal(repr(float(tol.atol or 0))), relative)
     step = _stated_step(gold, tol.decimals, question)
     if step is None:
-        exponent = Decimal(_bare_number(written)).as_tuple().exponent if _bare_number(written) else 0
-        step = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(0)
+        exponent = int(Decimal(_bare_number(written) or 0).as_tuple().exponent)
+        step = Decimal(1).scaleb(exponent) if exponent < 0 else Decimal(0)
     half = max(step / 2, abs(gold) * TINY)
     return half if not gold or half < abs(gold) else abs(gold) / 10
 
@@ -2105,7 +2064,7 @@ def _stated_step(gold: Decimal, decimals: int | None, question: str) -> Decimal 
     if match:
         return Decimal(1).scaleb(-_count(match[1]))
     match = ROUND_DIGITS.search(question)
-    if match and gold:
+    if match:
         return Decimal(1).scaleb(gold.adjusted() - _count(match[1]) + 1)
     match = ROUND_NEAREST.search(question)
     if match:
@@ -2147,7 +2106,7 @@ def _gold_quantity(gold: str, ctx: Question) -> Quantity:
 def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of two quantities within the tolerance; returns why it holds, raises Wrong where it does not."""
     target = _gold_quantity(gold, ctx)
-    if ctx.answer_type == "integer" and not target.value and not target.special and _says_no(answer, ctx):
+    if not target.value and not target.special and _says_no(answer, ctx):
         return "The answer says that there is no such thing."
     found = read_quantity(answer, ctx)
     if target.special or found.special:
@@ -2156,7 +2115,7 @@ def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return f"Both are {target.special}."
     if ctx.answer_type == "integer":
         tol = Tolerance(0, 0)
-        if "/" in answer and found.value == found.value.to_integral_value() and not target.percent:
+        if "/" in answer and found.value == found.value.to_integral_value():
             raise Wrong("A fraction is not a count.")
     wanted = _gold_base(target, ctx)
     unit = wanted / target.value if target.value else _gold_unit(target, ctx)
@@ -2194,20 +2153,22 @@ def _gold_unit(target: Quantity, ctx: Question) -> Decimal:
 def _gold_base(target: Quantity, ctx: Question) -> Decimal:
     """The gold in plain units: a rate in percent where rates are read, else with the question's scale applied."""
     if _compares_rates(target, ctx):
-        return target.value if target.percent or not _gold_is_fraction(target, ctx) else target.value * 100
+        return target.value * 100 if _gold_is_fraction(target, ctx) else target.value
     return target.value if target.scaled else target.value * ctx.scale
 
 
 def _compares_rates(target: Quantity, ctx: Question) -> bool:
-    return ctx.rate and not target.units and not target.scaled and ctx.scale == 1
+    return ctx.rate and not target.units and ctx.scale == 1
+
+
+def _percent_asked(ctx: Question) -> bool:
+    return bool(PERCENT_FIXED.search(ctx.folded)) and "fraction" not in ctx.raw_words
 
 
 def _gold_is_fraction(target: Quantity, ctx: Question) -> bool:
-    if target.percent:
+    if target.percent or abs(target.value) > 1:
         return False
-    if FRACTION_FIXED.search(ctx.folded) or "fraction" in ctx.raw_words:
-        return abs(target.value) <= 1
-    return abs(target.value) <= 1 and not PERCENT_FIXED.search(ctx.folded)
+    return bool(FRACTION_FIXED.search(ctx.folded)) or not _percent_asked(ctx)
 
 
 def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]:
@@ -2216,15 +2177,13 @@ def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]
         return [found.value if found.scaled else found.value * ctx.scale]
     if found.percent:
         return [found.value]
-    percent_asked = bool(PERCENT_FIXED.search(ctx.folded)) and "fraction" not in ctx.raw_words
     if ctx.answer_type != "percent":  # bare numbers stand in the gold's own scale
-        bare_gold_is_percent = target.percent or not _gold_is_fraction(target, ctx)
-        return [found.value if bare_gold_is_percent else found.value * 100]
-    if FRACTION_FIXED.search(ctx.folded) and not percent_asked:
+        return [found.value * 100 if _gold_is_fraction(target, ctx) else found.value]
+    if FRACTION_FIXED.search(ctx.folded) and not _percent_asked(ctx):
         return [found.value * 100]
     if abs(found.value) > 1:
         return [found.value]
-    if not percent_asked:
+    if not _percent_asked(ctx):
         return [found.value * 100]
     return [found.value] if PERCENT_DEMANDED.search(ctx.folded) else [found.value, found.value * 100]
 
@@ -2309,9 +2268,7 @@ def same_text(gold: str, answer: str) -> bool:
 def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of folded texts, alone or as the one thing a short sentence states."""
     text = peel(_from_json(peel(answer), ctx))
-    match = FIELD.match(text)
-    text = match[1] if match else text
-    text = SOLE_NUMBER.sub("", text)
+    text = SOLE_NUMBER.sub("", FIELD.sub(r"\1", text))
     if same_text(gold, text):
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
@@ -2913,11 +2870,8 @@ def _gold_when(gold: str) -> When:
 
 
 def _strip_date_dress(answer: str, ctx: Question) -> str:
-    text = peel(_from_json(peel(answer), ctx))
-    match = FIELD.match(text)
-    text = match[1] if match else text
-    match = TIMESTAMP.match(text) or ONE_IN_BRACKETS.match(text)
-    text = match[1] if match else text
+    text = FIELD.sub(r"\1", peel(_from_json(peel(answer), ctx)))
+    text = ONE_IN_BRACKETS.sub(r"\1", TIMESTAMP.sub(r"\1", text))
     match = LABEL.match(text)
     if match and not re.search(r"\d", match[1]) and not _named_when(match[1]) and _label_is_harmless(match[1], ctx):
         text = text[match.end() :]
@@ -3306,9 +3260,7 @@ def _distinct(items: list[str]) -> list[str]:
 
 def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     like = [item.text for item in items]
-    text = peel(answer)
-    match = FIELD.match(text)
-    text = _list_frame(peel(match[1] if match else text), items, ctx)
+    text = _list_frame(peel(FIELD.sub(r"\1", peel(answer))), items, ctx)
     text = BOTH.sub("", text) if len(items) > 1 else text
     if text.rstrip("\"'`)]}* ").endswith(("...", "…")) and not any(item.text.endswith(("...", "…")) for item in items):
         raise Wrong("The list breaks off.")
