@@ -904,7 +904,7 @@ class Question:
 
     @part
     def units(self) -> frozenset[str]:
-        units = _asked_units(self.text)
+        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text)
         if not units and self.how_old:
             return UNITS["years"]
         if units >= UNITS["pounds"]:  # a mass or a currency, never both
@@ -1287,9 +1287,7 @@ LATEX_TEXT = pattern(r"\\(?:text|mathrm)\{([^{}]{0,40})\}")
 LATEX_DEGREE = pattern(r"\^\s?(?:\{\s?\\circ\s?\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
-PERCENT = pattern(
-    r"(?:%|(?:percent|pct|per\s+cent)\b)(\s*-?\s*points?\b)?|percentage(\s+points?\b)", re.IGNORECASE
-)
+PERCENT = pattern(r"(?:%|(?:percent|pct|per\s+cent)\b)(\s*-?\s*points?\b)?|percentage(\s+points?\b)", re.IGNORECASE)
 UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
 GROUPED = pattern(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
 DOTTED = pattern(r"(?:\d+\.?|\d*\.\d+)\Z")
@@ -1867,10 +1865,6 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
     )
     money = "money" in dimensions and ctx.answer_type == "currency"
-    if "points" in dimensions and "point" in ctx.stems:
-        if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
-            return
-        raise Wrong("The points named are not the ones that were asked for.")
     if ctx.units or ctx.counts or not (hinted or money):
         raise Wrong("The unit named is not the one that was asked for.")
 
@@ -1913,8 +1907,10 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         text = _from_json(peel(text), ctx)
         text = FIELD.sub(r"\1", text)
         match = SYMBOL.match(text)
-        if match and match[1].casefold() not in ctx.folded:
-            if ctx.raw_words.isdisjoint(SYMBOLS[match[1].casefold()].split()):
+        if match:
+            said = match[1].casefold()
+            known = ctx.raw_words.union(plain_powers(ctx.folded).split())
+            if known.isdisjoint([plain_powers(said), *SYMBOLS[said].split()]):
                 raise Wrong("The sign names another statistic than the one that was asked for.")
             text = text[match.end() :]
         match = LABEL.match(text)
