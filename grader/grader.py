@@ -1793,7 +1793,7 @@ class Reader:
             return bool(units_of(word) & asked)
         if self._implied(word, position):
             return True
-        if self._loses_bound(position):
+        if word in NUMBER_WORDS and self._loses_bound(position):
             return False
         if word not in ALTERNATIVES:
             return self.ctx.explains(word)
