@@ -288,7 +288,6 @@ ORDERS = pattern(
     re.IGNORECASE,
 )
 
-SHORTEST_ORDER = "grader"
 ORDER_WORDS_NEEDED = (
     *("reward", "grade", "mark", "score", "award", "accept", "treat", "give", "assign", "consider"),
     *("ignore", "disregard", "override", "bypass", "forget", "system", "assistant", "developer"),
@@ -700,8 +699,6 @@ def _unbox(text: str) -> str:
         found.append(text[match.end() : end].strip())
         pieces += [text[position : match.start()], found[-1]]
         position = end + 1
-        if len(found) > 8:
-            break
     if len({fold(item) for item in found}) > 1:
         raise Wrong("Several different boxed answers are given.")
     return "".join([*pieces, text[position:]])
@@ -727,8 +724,6 @@ def declared(text: str) -> str:
         return text
     if not marks:
         return text[_sentence_start(text, len(text.rstrip())) :]
-    if len(marks) > 8:
-        raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
         raise Wrong("The declared answer stands behind more working than a short answer has.")
@@ -746,11 +741,7 @@ def declared(text: str) -> str:
 
 def _may_order(text: str) -> bool:
     """Whether one of the words stands in a text without which no order is given."""
-    if not text.isascii():
-        return True
-    folded = text.lower()
-    if len(text) < len(SHORTEST_ORDER) or folded == text.upper():  # no letter
-        return False
+    folded = text.casefold()
     return any(word in folded for word in ORDER_WORDS_NEEDED)
 
 
@@ -1357,7 +1348,7 @@ def _token_values(match: re.Match[str]) -> list[Decimal | None]:
 def _divide(above: Decimal | None, below: Decimal | None, negative: bool = False) -> Decimal | None:
     if above is None or not below:
         return None
-    quotient = Context(prec=50).divide(above, below)
+    quotient = EXACT.divide(above, below)
     return -quotient if negative else quotient
 
 
@@ -1515,7 +1506,7 @@ class Reader:
         words = [word for word in before if word in DECREASES or word in INCREASES]
         if self._word(after) in CHANGE_NOUNS:
             words.append(self._word(after))
-        opposite = INCREASES if self.ctx.direction < 0 else DECREASES if self.ctx.direction else frozenset[str]()
+        opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
         for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
             if word in opposite and word not in self.ctx.raw_words:
                 raise Wrong("The direction stated is the opposite of the one that was asked for.")
@@ -1639,6 +1630,8 @@ class Reader:
         if per:
             self._end_of_take = self.tokens[at + 2].end
             return per, 1
+        if self.tokens[at].kind == "num":
+            return NO_UNITS, 0
         match = UNIT_TEXT.match(self.text, start)
         source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
@@ -1652,7 +1645,7 @@ class Reader:
             return frozenset(), 0
         if source in CASED_UNITS and source not in self.ctx.text:
             return frozenset({CASED_UNITS[source]}), 1
-        if key in self.ctx.literals and key not in FRAME and not key[:1].isdigit():
+        if key in self.ctx.literals and key not in FRAME:
             return units_of(key) or frozenset({f"question:{key}"}), 1
         if units_of(key) and key not in FRAME:
             return units_of(key), 1
@@ -1789,7 +1782,9 @@ class Reader:
         word = self._word(position)
         if self._word(position - 1) == "per" and units_of(word):
             asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
-            asked |= {unit for key in self.ctx.literals if key[:1] == "/" for unit in UNITS.get(key[1:], ())}
+            asked |= {
+                unit for key in self.ctx.literals if key.startswith("/") for unit in UNITS.get(key.strip("/"), ())
+            }
             return bool(units_of(word) & asked)
         if self._implied(word, position):
             return True
@@ -2941,7 +2936,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
         raise Wrong("The answer states no two ends.")
     before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
     brackets = before[-1:] + after[:1]
-    if "%" in match[0] + after[:1]:
+    if "%" in match[0]:
         agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
     for sign in set(match[0]) & set("$€£"):
         if ctx.units and not ctx.units & UNITS[sign]:
@@ -3658,6 +3653,7 @@ STATED_LEAD = pattern(rf"\A(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
 LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
 IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
 TAIL_START = pattern(rf",?\s+(?={_STATED})", re.IGNORECASE)
+MAX_PHRASES = 24
 ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
 
 
@@ -3691,9 +3687,9 @@ def _stated_spans(text: str) -> list[tuple[slice, str]]:
     within = [match for form in (STATED_BRACKET, IN_YEAR) for match in form.finditer(text)]
     spans = [(slice(*match.span()), match[1]) for match in within]
     if STATED_LEAD.match(text):
-        ends = list(LEAD_END.finditer(text, 4))[:24]
+        ends = list(LEAD_END.finditer(text))[:MAX_PHRASES]
         spans += [(slice(0, match.end()), text[: match.start()]) for match in reversed(ends)]
-    starts = list(TAIL_START.finditer(text))[:24]
+    starts = list(TAIL_START.finditer(text))[:MAX_PHRASES]
     return spans + [(slice(match.start(), len(text)), text[match.end() :]) for match in starts]
 
 
