@@ -619,7 +619,8 @@ def clean(answer: str | bytes) -> str:
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
 DRESSES = frozenset("`~<\\*_\"'$#•-")
-LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
+# A fence, with its language, which is no number.
+FENCED = pattern(r"\A(```|~~~)(?:(?:[^\W\d][\w+.-]*)?[ ]*\n)?((?:(?!\1).)*)\1\Z", re.DOTALL)
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 # Tags whose content is run, hidden or working, never an answer.
@@ -655,9 +656,9 @@ def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
     if text[:1] not in DRESSES:
         return text  # every dressing around the whole begins with a mark
-    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
-        language, newline, body = text[3:-3].partition("\n")
-        return body if newline and LANGUAGE.match(language) else text[3:-3]
+    match = FENCED.match(text)
+    if match:
+        return match[2]
     if text[0] == "<":
         match = TAGGED.match(text)
         return match[2] if match and match[1].casefold() not in NO_DRESS else text
@@ -706,7 +707,7 @@ def _unbox(text: str) -> str:
 
 def _sentence_start(text: str, position: int) -> int:
     """Where the sentence or line around `position` begins."""
-    line = text.rfind("\n", 0, position) + 1
+    line = text[:position].rfind("\n") + 1
     ends = [line + match.end() for match in SENTENCE_END.finditer(text[line:position])]
     return ends[-1] if ends else line
 
@@ -756,7 +757,7 @@ def _behind_hashes(text: str) -> str:
 
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
-    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    longer = MAX_ANSWER if ctx.answer_type == "fields" else 8 * len(ctx.gold)
     if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
         raise Wrong("The answer is longer than a short answer with its working.")
     match = ORDERS.search(text) if _may_order(text) else None
@@ -1063,8 +1064,6 @@ class Question:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
         if word in ALTERNATIVES:
             return False
-        if word in FRAME or word in self.raw_words:
-            return True
         parts = [part for part in word.replace(".", "_").split("_") if part]
         return all(stem(part) in self.stems or part in FRAME for part in parts)
 
@@ -1105,7 +1104,7 @@ class Question:
                 clauses.append(_clause(tokens[at + 1 :]))
                 continue
             if tokens[at + 1 : at + 2] in (["is"], ["was"]):
-                clause = " ".join(tokens[at + 2 :]) + " ? "
+                clause = " ".join(tokens[at:]) + " ? "
                 nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
@@ -1234,7 +1233,7 @@ def _asked_units(text: str) -> frozenset[str]:
 class Quantity(NamedTuple):
     """A number as written: its value, whether a percent sign, a scale word or a unit stood beside it."""
 
-    value: Decimal
+    value: Decimal = Decimal(0)
     percent: bool = False
     scaled: bool = False
     units: frozenset[str] = frozenset()
@@ -1484,8 +1483,7 @@ class Reader:
             if negative:
                 raise Wrong("A minus sign inside accounting parentheses has no single reading.")
             negative = True
-        direction = self._direction(first, last + 1)
-        if direction < 0:
+        if self._turned(first, last + 1):
             if negative:
                 raise Wrong("A decrease by a negative amount has no single reading.")
             negative = True
@@ -1497,12 +1495,12 @@ class Reader:
     def _accounting(self, money: bool) -> bool:
         return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
 
-    def _direction(self, first: int, after: int) -> int:
-        """-1 where words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign, else 0.
+    def _turned(self, first: int, after: int) -> bool:
+        """Whether words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign.
 
         The direction that the question asks for turns nothing, the opposite one does.
         """
-        before = [self._word(at) for at in range(max(0, first - 4), first)]
+        before = [self._word(at) for at in range(first)]
         words = [word for word in before if word in DECREASES or word in INCREASES]
         if self._word(after) in CHANGE_NOUNS:
             words.append(self._word(after))
@@ -1511,7 +1509,7 @@ class Reader:
             if word in opposite and word not in self.ctx.raw_words:
                 raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
-            return 0
+            return False
         words = [word for word in words if word not in AMOUNTS] or words
         said = {word in INCREASES for word in words}
         if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
@@ -1519,9 +1517,7 @@ class Reader:
         if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
         falls = words[0] in DECREASES
-        if self.ctx.direction and not LOSS_IS_NEGATIVE.search(self.ctx.folded):
-            return -1 if (self.ctx.direction < 0) is not falls else 0
-        return -1 if falls else 0
+        return falls if LOSS_IS_NEGATIVE.search(self.ctx.folded) else (self.ctx.direction == -1) is not falls
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1578,7 +1574,8 @@ class Reader:
             if word == "/":
                 taken = self._take_period(at)
             if not taken and not units and not percent:
-                units, taken = self._take_unit(at)
+                units = self._take_unit(at)
+                taken = len(units)
             if not taken:
                 if attached and self.tokens[at].kind == "word":
                     raise Wrong(f"{_show(self.tokens[at].text)} after the number is no unit that was asked for.")
@@ -1619,39 +1616,39 @@ class Reader:
             self.ctx.moneyed and (attached or written.isupper())
         )
 
-    def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
-        """The unit written at a token and 1, or nothing and 0; two words ("percentage points", "US dollars") first."""
+    def _take_unit(self, at: int) -> frozenset[str]:
+        """The unit written at a token, or nothing; two words ("percentage points", "US dollars") first."""
         start = self.tokens[at].start
         first, second, third = (self._word(at + step) for step in range(3))
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
         if f"{first}-{second}" in UNITS:
-            return UNITS[f"{first}-{second}"], 1
+            return UNITS[f"{first}-{second}"]
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
         if per:
             self._end_of_take = self.tokens[at + 2].end
-            return per, 1
+            return per
         if self.tokens[at].kind == "num":
-            return NO_UNITS, 0
+            return NO_UNITS
         match = UNIT_TEXT.match(self.text, start)
         source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
         return self._named_unit(source)
 
-    def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
+    def _named_unit(self, source: str) -> frozenset[str]:
         key = _unit_key(source)
         if key in ("point", "points", "pts") and SCORE_ASKED.search(self.ctx.folded):
-            return frozenset({f"question:{key}"}), 1
+            return frozenset({f"question:{key}"})
         if key in ALTERNATIVES or (key in CUES_BEFORE | CUES_AFTER | NEGATIONS and not units_of(key)):
-            return frozenset(), 0
+            return NO_UNITS
         if source in CASED_UNITS and source not in self.ctx.text:
-            return frozenset({CASED_UNITS[source]}), 1
+            return frozenset({CASED_UNITS[source]})
         if key in self.ctx.literals and key not in FRAME:
-            return units_of(key) or frozenset({f"question:{key}"}), 1
+            return units_of(key) or frozenset({f"question:{key}"})
         if units_of(key) and key not in FRAME:
-            return units_of(key), 1
+            return units_of(key)
         if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
-        return frozenset(), 0
+        return NO_UNITS
 
     def single(self) -> Quantity:
         """The one quantity stated, once the numbers that come from the question are set aside. Raises Wrong."""
@@ -1803,7 +1800,7 @@ class Reader:
             return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
         if word in ("pearson", "pearson's", "coefficient"):
             return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
-        return word in PEOPLE and self._word(position + 1) == "per" and {"population", "density"} <= words
+        return word in PEOPLE and self._word(position + 1) == "per" and self.ctx.says("population", "density")
 
     def _loses_bound(self, position: int) -> bool:
         """Whether the question's "more than two" stands here without its "more than"."""
@@ -1824,15 +1821,12 @@ class Reader:
 
     def _dash_is_pause(self, position: int) -> bool:
         token = self.tokens[position]
-        neighbours = self.tokens[max(0, position - 1) : position + 2]
-        following = self.tokens[position + 1 : position + 2]
-        if following and following[0].text in "-+":
+        before = self.tokens[position - 1]
+        after = [*self.tokens, Token("end", "", 0, 0)][position + 1]
+        if after.text in ("-", "+"):
             return False  # two signs
-        if position == 0:
-            return True
-        if neighbours[0].kind == "num" and neighbours[-1].kind == "num":
-            return False
-        return not (neighbours[0].kind == "num" and neighbours[0].end == token.start and neighbours[-1].kind != "word")
+        spans = after.kind == "num" or (before.end == token.start and after.kind != "word")
+        return position == 0 or before.kind != "num" or not spans
 
     def _call(self, position: int) -> bool:
         before = self.tokens[position - 1]
@@ -1884,10 +1878,10 @@ def read_quantity(text: str, ctx: Question) -> Quantity:
     text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
-        return Quantity(Decimal(0), special=SPECIALS[folded])
+        return Quantity(special=SPECIALS[folded])
     match = SPECIAL_STATED.match(folded)
     if match and all(map(ctx.explains, WORD.findall(match[1]))):
-        return Quantity(Decimal(0), special=SPECIALS[match[2]])
+        return Quantity(special=SPECIALS[match[2]])
     if ONLY_A_YEAR.match(folded) and HOW_MANY.search(ctx.folded):
         raise Wrong("The answer says when, where it was asked how many.")
     if len(text) > MAX_SENTENCE:
@@ -1988,13 +1982,11 @@ def load_json(text: str) -> object:
     if _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
-    for python in (False, True):
-        written = PYTHON_TOKEN.sub(_python_as_json, text) if python else text
-        try:
-            return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
-        except (ValueError, RecursionError):
-            continue
-    return None
+    written = PYTHON_TOKEN.sub(_python_as_json, text)
+    try:
+        return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _python_as_json(match: re.Match[str]) -> str:
@@ -2259,7 +2251,7 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     when = _calendar(gold, text, ctx)
     if when:
         return when
-    if len(text) > MAX_SENTENCE or "\n" in text.strip():
+    if len(text) > MAX_SENTENCE:
         raise Wrong("The answer says more than the one text asked for.")
     text = _without_support(text, ctx)
     if same_text(gold, text):
@@ -2873,8 +2865,6 @@ def _named_when(text: str) -> When | None:
 
 def _calendar(gold: str, text: str, ctx: Question) -> str:
     """For a text gold that is a month, weekday, quarter, date or time: whether another form of it is given."""
-    if len(text) > MAX_SENTENCE:
-        return ""
     wanted = _named_when(gold)
     if wanted is None:
         return ""
@@ -2937,7 +2927,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
     brackets = before[-1:] + after[:1]
     if "%" in match[0]:
-        agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
+        agree_on_unit(Quantity(percent=True), ctx)
     for sign in set(match[0]) & set("$€£"):
         if ctx.units and not ctx.units & UNITS[sign]:
             raise Wrong("The currency named is not what was asked for.")
@@ -2959,7 +2949,7 @@ def _without_unit(after: str, ctx: Question) -> str:
     units = units_of(_unit_key(source))
     if not units:
         return after
-    agree_on_unit(Quantity(Decimal(0), units=units), ctx)
+    agree_on_unit(Quantity(units=units), ctx)
     return after[len(source) :]
 
 
@@ -3153,7 +3143,7 @@ def _closing_quote(text: str, start: int) -> int:
     mark, at = text[start], start
     while True:
         at = text.find(mark, at + 1)
-        if at < 0 or ITEM_END.match(text, at + 1):
+        if at == -1 or ITEM_END.match(text, at + 1):
             return at
 
 
@@ -3367,7 +3357,7 @@ def _match_all(items: list[Item], found: list[str], ctx: Question, tol: Toleranc
         waiting.setdefault(fold(text), []).append(at)
     left: list[Item] = []
     for item in items:
-        same = waiting.get(fold(item.text)) if item.pair is None else None
+        same = waiting.get(fold(item.text))
         if same:
             same.pop()
         else:
@@ -3528,7 +3518,7 @@ def _cells(line: str) -> list[str]:
     separator = next((mark for mark in ("|", "\t", ";", ",") if mark in line), ",")
     if separator in ";," and ('"' in line or "'" in line):
         return _outside_quotes(line)[0]
-    return [cell.strip() for cell in line.strip("|" if separator == "|" else " ").split(separator)]
+    return [cell.strip() for cell in line.strip("|").split(separator)]
 
 
 def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
@@ -3566,8 +3556,6 @@ def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str
 
 
 def _json_text(item: object) -> str:
-    if item is None or isinstance(item, bool):
-        return {None: "null", True: "true", False: "false"}[item]
     if isinstance(item, Pairs):
         return "; ".join(f"{key}: {value if isinstance(value, str) else _json_text(value)}" for key, value in item)
     return json.dumps(item)

@@ -304,6 +304,10 @@ DERIVED = [
     ("3.14159", "3.1", "Round to 2 decimals.", None, False),
     ("0", "0.4", "to three significant figures", None, False),
     ("1.5e-3", "0.00154", "", None, True),
+    ("12345", "12260", "to three significant figures", None, False),
+    ("3.14159", "3.149", "Round to two decimals.", None, False),
+    ("3.14159", "3.1", "Round to a single decimal.", None, True),
+    ("3.14159", "3.22", "Round to a single decimal.", None, False),
     ("1.5e-3", "0.00156", "", None, False),
     ("2.5", "2.55", "", 1, True),
     ("2.5", "2.551", "", 1, False),
@@ -664,3 +668,21 @@ def test_brackets_nest_to_a_bound(depth: int, right: bool) -> None:
 def test_a_short_text_is_shown_whole_and_a_longer_one_cut() -> None:
     assert repr("x" * 60) in grade("Ford", "x" * 60, answer_type="ordered_list").reason
     assert repr("x" * 57 + "...") in grade("Ford", "x" * 61, answer_type="ordered_list").reason
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer_type", "filler", "end"),
+    [
+        ("42", "integer", "the ", "42"),
+        ("2021-03-07", "date", "the ", "2021-03-07"),
+        ("Ford", "category", "it is ", "Ford"),
+        ("10-20", "range", "the ", "10-20"),
+        ("yes", "boolean", "the ", "is yes"),
+    ],
+)
+def test_a_sentence_has_a_longest_length(gold: str, answer_type: str, filler: str, end: str) -> None:
+    for length, right in ((module.MAX_SENTENCE, 1.0), (module.MAX_SENTENCE + 1, 0.0)):
+        blanks = length - len(end)
+        answer = (filler * 200)[-blanks % len(filler) :][:blanks] + end
+        assert len(answer) == length
+        assert grade(gold, answer, answer_type=answer_type).reward == right, length
