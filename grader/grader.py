@@ -110,7 +110,6 @@ MAX_DIGITS = 300  # digits, and size of the exponent, of one number
 LIST_TYPES = frozenset({"list", "ordered_list", "set"})
 SHORT = 64  # characters of a text whose reading is kept for the next answer
 KEPT = 4096  # such readings, so that what is kept is small
-MAX_ITEMS = 10_000
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
 
@@ -1156,14 +1155,12 @@ def question_of(question: str, gold: str, answer_type: str) -> Question:
     return copy
 
 
+IN_FILE = pattern(r"\A(?:, )?(?:" + "|".join(sorted(PREPOSITIONS)) + r") (?:[^ ]+ ){0,3}?[^ ]+\.[^ ]*(?: ,)?(?: |\Z)")
+
+
 def _past_file(tokens: list[str]) -> list[str]:
     """The tokens without "in the file cars.csv" in front."""
-    start = tokens[:1] == [","]
-    if tokens[start : start + 1] and tokens[start] in PREPOSITIONS:
-        for at in range(start + 1, min(start + 5, len(tokens))):
-            if "." in tokens[at][1:]:
-                return tokens[at + 1 + (tokens[at + 1 : at + 2] == [","]) :]
-    return tokens
+    return IN_FILE.sub("", " ".join(tokens)).split()
 
 
 def _clause(tokens: list[str]) -> list[str]:
@@ -1963,7 +1960,7 @@ def _from_json(text: str, ctx: Question) -> str:
         value = value[0]
     else:
         return text
-    return value if isinstance(value, str) else text if isinstance(value, list) else _json_text(value)
+    return value if isinstance(value, str) else _json_text(value)
 
 
 class Pairs(list):  # type: ignore[type-arg]
@@ -3022,7 +3019,7 @@ def _split_items(text: str, like: Sequence[str]) -> list[str]:
     text = ARRAY.sub(r"\1", text)
     value = load_json(text) if text[:1] in ("[", "{") else None
     if isinstance(value, list):
-        return [_item_text(item, isinstance(value, Pairs)) for item in value]
+        return [_item_text(item) for item in value]
     if (
         text[:1] in ("[", "(", "{")
         and _closing(text, 1, text[0], {"[": "]", "(": ")", "{": "}"}[text[0]]) == len(text) - 1
@@ -3051,12 +3048,11 @@ def _numbered_in_line(line: str) -> list[str]:
     return [line[mark.start() : stop].strip(" ,;") for mark, stop in zip(marks, stops)]
 
 
-def _item_text(item: object, paired: bool) -> str:
+def _item_text(item: object) -> str:
     if isinstance(item, Pairs):
-        return ", ".join(f"{key}: {_item_text(value, False)}" for key, value in item)
+        return ", ".join(f"{key}: {_item_text(value)}" for key, value in item)
     if isinstance(item, (list, tuple)):
-        parts = [_item_text(part, False) for part in item]
-        return ": ".join(parts)
+        return ": ".join(map(_item_text, item))
     return "null" if item is None else str(item)
 
 
@@ -3158,8 +3154,6 @@ class Item(NamedTuple):
 @lru_cache
 def _gold_items(gold: str) -> list[Item]:
     texts = read_items(clean(gold))
-    if len(texts) > MAX_ITEMS:
-        raise GoldError("The gold has too many items.")
     pairs = [PAIR.match(text) for text in texts]
     if not all(pairs) or any(map(NO_PAIR.search, texts)):
         pairs = [None] * len(texts)
@@ -3210,13 +3204,10 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     if isinstance(value, Pairs) and len(value) == 1 and isinstance(value[0][1], list):
         if not _names_answer(str(value[0][0]), ctx):
             raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
-        inner = value[0][1]
-        return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
+        return [_item_text(item) for item in value[0][1]]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
         raise Wrong("A key of the object is given twice.")
     found = _records(text, items, ctx) or read_items(text, like, ctx.answer_type == "ordered_list")
-    if len(found) > MAX_ITEMS:
-        raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
         found = _without_common_noun(found, items, ctx)
         found[-1] = _strip_last(found[-1], items, ctx)
@@ -3227,20 +3218,20 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     return found
 
 
-def _records(text: str, items: list[Item], ctx: Question) -> list[str]:
+def _records(text: str, items: list[Item], ctx: Question) -> list[str] | None:
     """Pairs that are written as records, [{"group": "A", "mean": 3.25}], or as lines of two cells below their heads."""
-    if not items or not all(item.pair for item in items):
-        return []
+    if not all(item.pair for item in items):
+        return None
     value = load_json(text) if text[:1] == "[" else None
     if isinstance(value, list) and all(isinstance(row, Pairs) for row in value):
         heads = {tuple(str(key) for key, _ in row) for row in value}
-        rows = [[_item_text(cell, False) for _, cell in row] for row in value]
+        rows = [[_item_text(cell) for _, cell in row] for row in value]
         titles = list(heads.pop()) if len(heads) == 1 else []
     else:
         rows = [[cell.strip() for cell in line.split(",")] for line in text.split("\n") if line.strip()]
         titles = rows.pop(0) if len(rows) == len(items) + 1 else ["name", "value"]
     if len(rows) != len(items) or any(len(row) != 2 for row in (titles, *rows)):
-        return []
+        return None
     if not all(_names_answer(title, ctx) for title in titles):
         raise Wrong("The heads above the pairs name something else than the answer.")
     return [f"{key}: {cell}" for key, cell in rows]
@@ -3521,7 +3512,7 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split(separator)]
 
 
-def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
+def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]] | None:
     """The values below a row that holds every name; nothing where another line follows than rows of as many cells."""
     lines = [line for line in (line.strip() for line in text.split("\n")) if not TABLE_RULE.match(line)]
     for at, line in enumerate(lines[:-1]):
@@ -3529,9 +3520,9 @@ def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
         if set(names) <= set(header):
             rows = [_cells(row) for row in lines[at + 1 :]]
             if any(len(row) != len(header) for row in rows):
-                return {}
+                return None
             return {name: [row[header.index(name)] for row in rows] for name in names if header.count(name) == 1}
-    return {}
+    return None
 
 
 def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str, list[str]]:
