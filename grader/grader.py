@@ -105,6 +105,7 @@ ANSWER_TYPES = (
 
 MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before anything reads it
 MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
+MAX_MARKS = 8  # declarations of one and the same answer
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
 LIST_TYPES = frozenset({"list", "ordered_list", "set"})
@@ -692,7 +693,7 @@ def _unbox(text: str) -> str:
     position = 0
     for match in re.finditer(r"\\boxed\s*\{", text):
         end = _closing(text, match.end())
-        if end < 0:
+        if end == -1:
             break
         if match.start() < position:
             continue
@@ -724,6 +725,8 @@ def declared(text: str) -> str:
         return text
     if not marks:
         return text[_sentence_start(text, len(text.rstrip())) :]
+    if len(marks) > MAX_MARKS:
+        raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
         raise Wrong("The declared answer stands behind more working than a short answer has.")
@@ -1065,10 +1068,6 @@ class Question:
             return False
         parts = [part for part in word.replace(".", "_").split("_") if part]
         return all(stem(part) in self.stems or part in FRAME for part in parts)
-
-    def names_with(self, number: str, following: str) -> bool:
-        """Whether a number is part of a name in the question ("200-day average", "2010 rows")."""
-        return following.isalpha() and following not in SEPARATING and self.says(number, following)
 
     def asks(self, word: str) -> bool:
         """Whether it asks for a bound ("by which date", "since when"), so that the answer may name it as one."""
@@ -2837,9 +2836,8 @@ def _check_date_rest(rest: str, ctx: Question) -> None:
     for at, word in enumerate(words):
         if word == TAKEN:
             continue
-        before, after = ["", *words][at], [*words, ""][at + 1]
-        labels = ctx.names_with(word, after) or ctx.says(before, word)
-        if word.isdigit() and not labels and not (before == "(" and YEAR.match(word)):
+        before = ["", *words][at]
+        if word.isdigit() and not ctx.says(before, word) and not (before == "(" and YEAR.match(word)):
             raise Wrong("The answer offers a number beside the date.")
         if not word[0].isalnum() and word not in ".,:()\"'*`!-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")

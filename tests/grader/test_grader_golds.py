@@ -688,3 +688,8 @@ def test_a_sentence_has_a_longest_length(gold: str, answer_type: str, end: str) 
         answer = "the " * filling + ("a of ", "a a a ", "a a of ", "a of of ")[rest] + end
         assert len(answer) == length
         assert grade(gold, answer, answer_type=answer_type).reward == right, length
+
+
+def test_an_answer_is_declared_a_few_times_at_most() -> None:
+    assert grade("42", "Answer: 42\n" * module.MAX_MARKS, answer_type="integer").reward == 1.0
+    assert grade("42", "Answer: 42\n" * (module.MAX_MARKS + 1), answer_type="integer").reward == 0.0
