@@ -2779,7 +2779,7 @@ def _weekday(when: When) -> int | None:
 
 def same_when(gold: When, found: When, ctx: Question) -> None:
     """Raises Wrong unless both name the same point at the gold's granularity."""
-    if gold.time == MIDNIGHT and gold.day and not ASKS_TIME.search(ctx.folded):
+    if gold.time == MIDNIGHT and not ASKS_TIME.search(ctx.folded):
         gold = gold._replace(time=None)
     if found.time == MIDNIGHT and not gold.time:
         found = found._replace(time=None)

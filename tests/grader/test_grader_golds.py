@@ -693,3 +693,9 @@ def test_a_sentence_has_a_longest_length(gold: str, answer_type: str, end: str) 
 def test_an_answer_is_declared_a_few_times_at_most() -> None:
     assert grade("42", "Answer: 42\n" * module.MAX_MARKS, answer_type="integer").reward == 1.0
     assert grade("42", "Answer: 42\n" * (module.MAX_MARKS + 1), answer_type="integer").reward == 0.0
+
+
+def test_a_name_may_begin_as_another_does() -> None:
+    gold = {"mean": "3", "mean fare": "4"}
+    assert grade(gold, "mean: 3\nmean fare: 4", answer_type="fields").reward == 1.0
+    assert grade(gold, "mean: 4\nmean fare: 3", answer_type="fields").reward == 0.0
