@@ -1819,7 +1819,7 @@ class Reader:
         token = self.tokens[position]
         before = self.tokens[position - 1]
         after = [*self.tokens, Token("end", "", 0, 0)][position + 1]
-        if after.text in ("-", "+"):
+        if after.text in ("-", "+") and after.start == token.end:
             return False  # two signs
         spans = after.kind == "num" or (before.end == token.start and after.kind != "word")
         return position == 0 or before.kind != "num" or not spans
