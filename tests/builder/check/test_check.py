@@ -277,6 +277,34 @@ def test_normalising_drops_what_changes_no_question() -> None:
     assert normalised("above 3.5%") != normalised("above 35%")
 
 
+def test_what_stands_for_a_table_s_name_is_never_searched_for_another() -> None:
+    tables = [(digit, digit * 64) for digit in "0123456789abcdef"]
+    assert normalised("How many rows have a, 7 and c?", tables) == (
+        f"how many rows have {'a' * 64} {'7' * 64} and {'c' * 64}"
+    )
+
+
+@pytest.mark.parametrize("text", ["my-sea.csv", "sea.csv.gz", "undersea.csv", "old.sea.csv", "sea.csv_2"])
+def test_the_name_of_a_table_within_another_word_is_no_name(text: str) -> None:
+    assert normalised(text, [("sea.csv", "a" * 64)]) == text
+
+
+def test_a_table_named_as_a_number_leaves_other_numbers_alone() -> None:
+    assert normalised("3.5 of 13 and 3%, not 3", [("3", "a" * 64)]) == f"3.5 of 13 and 3% not {'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    "text", ["sea.csv", "SEA.CSV.", "(sea.csv)", "`sea.csv`?", "/app/data/sea.csv", "./sea.csv", "在sea.csv中"]
+)
+def test_the_name_of_a_table_is_found_beside_marks_and_where_no_blanks_are_written(text: str) -> None:
+    assert "a" * 64 in normalised(text, [("sea.csv", "a" * 64)])
+
+
+def test_the_longest_name_counts_and_one_is_found_in_any_unicode_form() -> None:
+    tables = [("sea", "1" * 64), ("sea.csv", "2" * 64), ("old/sea.csv", "3" * 64), ("cafe\u0301.csv", "4" * 64)]
+    assert normalised("sea old/sea.csv caf\u00e9.csv sea.csv", tables) == " ".join(n * 64 for n in "1342")
+
+
 @pytest.mark.parametrize(
     ("form", "found"),
     [("Write Rome into it.", ["warning"]), ("Write Rome or Oslo.", []), ("Write the city alone.", [])],
