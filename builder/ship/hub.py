@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,10 +23,12 @@ from builder.ship.contents import Item
 from builder.ship.patience import MissingRepositoryError, MovedError, patiently
 from builder.ship.places import HubPlace
 from catalog.errors import HubError
+from catalog.written import shown
 
 _TYPE: Final = "dataset"
 MAIN: Final = "main"
 _CHUNK: Final = 1 << 20
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 # Below this the Hub keeps a file in git itself, and a commit carries its bytes.
 _IN_GIT: Final = 10 << 20
 
@@ -94,11 +97,22 @@ class Repository:
         assert answer is not None
         return answer
 
+    def _commit_in(self, value: object) -> str:
+        """A commit that the Hub named: a folder is called so, and the next request asks for it."""
+        if isinstance(value, str) and _COMMIT.fullmatch(value):
+            return value
+        raise HubError(
+            "the Hub's answer cannot be used: it names no commit",
+            where=str(self.place),
+            expected="40 hexadecimal digits",
+            found=shown(repr(value), 120),
+            fix="check HF_ENDPOINT: what answers there is not the Hub, or is damaged",
+        )
+
     def head(self, revision: str = MAIN) -> str:
         """The commit that a revision is now."""
         info = self._ask(lambda: self._api.dataset_info(self.place.repo, revision=revision, expand=["sha"]))
-        assert info.sha is not None
-        return info.sha
+        return self._commit_in(info.sha)
 
     def head_or_none(self) -> str | None:
         """The commit that ``main`` is now; None where there is no such repository."""
@@ -115,7 +129,7 @@ class Repository:
 
     def is_private(self) -> bool:
         """Whether nobody but its owners can read it."""
-        return bool(self._ask(lambda: self._api.dataset_info(self.place.repo, expand=["private"])).private)
+        return self._ask(lambda: self._api.dataset_info(self.place.repo, expand=["private"])).private is True
 
     def tree(self, revision: str) -> dict[str, Held]:
         """Every file at a revision, by path."""
@@ -171,7 +185,7 @@ class Repository:
 
         # An answer may be cut off after the commit was made: then the head has moved, and asking again would fail.
         made = patiently(send, str(self.place), self._token, settled=lambda: self.head(revision) != parent)
-        return made or self.head(revision)
+        return self._commit_in(made) if made is not None else self.head(revision)
 
     def open_draft(self, about: str, base: str) -> str:
         """The reference of a pull request of this title: one that is open already, or a new one.

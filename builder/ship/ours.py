@@ -17,6 +17,7 @@ from builder.ship.contents import Side, data_path
 from builder.ship.published import FOLDERS, INDEX, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 # What the Hub itself puts into a new repository.
 _OF_THE_HUB = frozenset({".gitattributes"})
@@ -82,7 +83,7 @@ def refuse_what_is_not_ours(
                 "this name is taken: what is there was not pushed by harborwright",
                 where=where,
                 expected=f"nothing there, or an earlier push of {name}",
-                found=f"{beside[0]}, and no {MANIFEST}",
+                found=f"{shown(beside[0], 300)}, and no {MANIFEST}",
                 fix="push to another place, or empty this one first",
             )
         return
@@ -95,7 +96,7 @@ def refuse_what_is_not_ours(
             "something lies here that no push put there",
             where=where,
             expected=f"nothing but what `harborwright push` wrote{within}",
-            found=stray,
+            found=shown(stray, 300),
             fix="move it elsewhere, then push again",
         )
 

@@ -22,7 +22,7 @@ from typing import Final, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from catalog import paths
 from catalog.digest import digest_of_entries
@@ -49,6 +49,7 @@ TESTS_SUFFIX: Final = "-tests"
 PRIVATE: Final = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 _SHA256: Final = r"^[0-9a-f]{64}$"
+_NAME_LIMIT: Final = 255  # characters of a name that becomes a file name
 _BATCH: Final = 500
 _FILES: Final = pa.list_(
     pa.struct([("path", pa.string()), ("executable", pa.bool_()), ("sha256", pa.string()), ("bytes", pa.int64())])
@@ -84,7 +85,7 @@ class _Section(BaseModel):
 class Shard(_Section):
     """One archive: ``path`` in the repository, its size and hash, and what it unpacks to (``raw_bytes``)."""
 
-    path: str = Field(pattern=rf"^{SHARDS}/[a-z0-9-]+\.tar\.zst$")
+    path: str = Field(pattern=rf"^{SHARDS}/[a-z0-9-]+\.tar\.zst$", max_length=_NAME_LIMIT)
     bytes: int = Field(ge=0)
     sha256: str = Field(pattern=_SHA256)
     raw_bytes: int = Field(ge=0)
@@ -93,8 +94,15 @@ class Shard(_Section):
 class Elsewhere(_Section):
     """The repository that has the tests, and its revision; a folder beside this one has none."""
 
-    name: str
-    revision: str | None = None
+    name: str = Field(max_length=_NAME_LIMIT)
+    revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
+
+    @field_validator("name")
+    @classmethod
+    def _inside(cls, name: str) -> str:
+        if not is_inside(name):
+            raise ValueError("a repository's or a folder's name")
+        return name
 
 
 class Manifest(_Section):
@@ -105,7 +113,7 @@ class Manifest(_Section):
     """
 
     version: Literal[1] = Field(default=1, alias="schema")
-    catalog: str = Field(pattern=r"^[^/\s]+/[^/\s]+$")
+    catalog: str = Field(pattern=r"^[a-z0-9._-]+/[a-z0-9._-]+$", max_length=_NAME_LIMIT)
     holds: Literal["whole", "agent", "tests"]
     tasks: int = Field(ge=1)
     splits: dict[str, int]
@@ -133,7 +141,7 @@ def read_manifest(path: Path) -> Manifest:
         found = plainly(error)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        found = f"{'.'.join(map(str, first['loc']))}: not {expected_of(first)}"
+        found = shown(f"{'.'.join(map(str, first['loc']))}: not {expected_of(first)}", 300)
     raise CatalogError(
         "no catalog was pushed here",
         where=path,
@@ -178,7 +186,7 @@ def read_index(path: Path) -> Iterator[Listed]:
                 for values in batch.to_pylist():
                     yield _listed(path, values)
     except (OSError, pa.ArrowException) as error:
-        raise _damaged(path, plainly(error)) from None
+        raise _damaged(path, shown(plainly(error), 300)) from None
 
 
 def _listed(path: Path, values: dict[str, object]) -> Listed:

@@ -15,6 +15,7 @@ from builder.ship.places import HubPlace, Place, parse_place
 from builder.ship.published import Elsewhere
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 
 class Source(Protocol):
@@ -43,7 +44,7 @@ class FolderSource:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.where = str(folder)
+        self.where = shown(str(folder))
         self.revision: str | None = None
 
     def fetch(self, path: str) -> Path:
@@ -52,7 +53,7 @@ class FolderSource:
         if not place.is_file():
             raise CatalogError(
                 "a file of the pushed catalog is missing",
-                where=place,
+                where=shown(str(place)),
                 expected="a folder that `harborwright push` filled",
                 found="no such file",
                 fix="correct the place, or push there again",

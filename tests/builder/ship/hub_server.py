@@ -42,6 +42,7 @@ class Fault:
     cut: int | None = None
     lose_answer: bool = False  # the work is done, and the connection closed before the answer
     hook: Callable[[], None] | None = None
+    body: Any = None  # what is answered with ``status``, in place of an error
 
     def takes(self, method: str, path: str) -> bool:
         if method != self.method or not re.search(self.path, path) or not self.times:
@@ -124,6 +125,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if fault is not None and fault.hook is not None:
                 fault.hook()
+            if fault is not None and fault.body is not None:
+                raise Answer(fault.status, fault.body, **fault.headers)
             if fault is not None and fault.status:
                 raise Answer(
                     fault.status, {"error": fault.message}, **{"X-Error-Message": fault.message} | fault.headers
