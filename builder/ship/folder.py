@@ -74,7 +74,7 @@ def _hashes(folder: Path) -> dict[str, tuple[str, bool]]:
 def _refuse(folder: Path, held: list[str], contents: Contents) -> None:
     earlier: Earlier | None = None
     if MANIFEST in held:
-        earlier = earlier_push(read_manifest(folder / MANIFEST), folder / INDEX, held)
+        earlier = earlier_push(read_manifest(folder / MANIFEST), folder / INDEX)
     manifest = contents.manifest
     refuse_what_is_not_ours(held, earlier, manifest.catalog, manifest.holds, str(folder), alone=True)
 

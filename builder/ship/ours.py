@@ -31,14 +31,14 @@ class Earlier:
     paths: frozenset[str]
 
 
-def earlier_push(manifest: Manifest, index: Path, held: Collection[str]) -> Earlier:
-    """What the push that wrote this manifest and index left, of what is ``held``.
+def earlier_push(manifest: Manifest, index: Path) -> Earlier:
+    """What the push that wrote this manifest and index left.
 
     Raises:
         CatalogError: where the index cannot be read.
     """
     ours = {*ROOT_FILES, *(shard.path for shard in manifest.shards), *map(data_path, manifest.splits)}
-    ours |= {path for path in held if path.startswith(f"{PLOTS}/") and path.endswith(".svg")}
+    ours.update(f"{PLOTS}/{name}" for name in manifest.plots)
     try:
         ours.update(_task_files(index, manifest.holds))
     except (OSError, pa.ArrowException, KeyError, TypeError) as error:

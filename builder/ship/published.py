@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -78,6 +78,9 @@ class Listed(NamedTuple):
     parts: tuple[Part, ...]
 
 
+_PlotName = Annotated[str, Field(pattern=r"^[a-z-]+\.svg$", max_length=_NAME_LIMIT)]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -110,6 +113,7 @@ class Manifest(_Section):
 
     ``holds``: whole tasks, or with private tests the agent's side alone, or the tests' side alone. ``tests``: where the
     tests are, for the agent's side. ``unproven``: tasks without a green receipt, which somebody chose to push.
+    ``plots``: the pictures of its card, so that the next push tells them from anybody else's.
     """
 
     version: Literal[1] = Field(default=1, alias="schema")
@@ -123,6 +127,8 @@ class Manifest(_Section):
     index_sha256: str = Field(pattern=_SHA256)
     shards: tuple[Shard, ...]
     tests: Elsewhere | None = None
+    # An older manifest does not say: these are what was drawn then.
+    plots: tuple[_PlotName, ...] = ("tiers.svg", "answer-types.svg", "memory.svg")
 
     def as_text(self) -> str:
         """The file: the same catalog gives the same bytes."""

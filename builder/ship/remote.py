@@ -89,7 +89,7 @@ class Remote:
         earlier = None
         if MANIFEST in held:
             manifest = read_manifest(self._repository.fetch(MANIFEST, head, self._work))
-            earlier = earlier_push(manifest, self._repository.fetch(INDEX, head, self._work), held)
+            earlier = earlier_push(manifest, self._repository.fetch(INDEX, head, self._work))
         ours = self._contents.manifest
         refuse_what_is_not_ours(held, earlier, ours.catalog, ours.holds, self._where, alone=False)
         return earlier
