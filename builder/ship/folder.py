@@ -7,6 +7,7 @@ a git repository, and the catalog it came from may change or go.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -82,7 +83,7 @@ def _refuse(folder: Path, held: list[str], contents: Contents) -> None:
 def _planned(contents: Contents, there: Mapping[str, tuple[str, bool]], registry: bytes | None, folder: Path) -> Plan:
     wanted = contents.items
     send = [path for path, item in wanted.items() if there.get(path) != (item.sha256, item.executable)]
-    if registry is not None and (REGISTRY not in there or (folder / REGISTRY).read_bytes() != registry):
+    if registry is not None and there.get(REGISTRY, ("", False))[0] != hashlib.sha256(registry).hexdigest():
         send.append(REGISTRY)
     drop = [path for path in there if path not in wanted and path != REGISTRY]
     unchanged = len(wanted) + (registry is not None) - len(send)

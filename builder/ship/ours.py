@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from builder.ship.bounded import rows_of_index
 from builder.ship.contents import Side, data_path
-from builder.ship.published import FOLDERS, INDEX, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
+from builder.ship.published import FOLDERS, INDEX, INDEX_SCHEMA, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -41,23 +41,21 @@ def earlier_push(manifest: Manifest, index: Path) -> Earlier:
     ours.update(f"{PLOTS}/{name}" for name in manifest.plots)
     try:
         ours.update(_task_files(index, manifest.holds))
-    except (OSError, pa.ArrowException, KeyError, TypeError) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError, TypeError, AttributeError) as error:
         raise CatalogError(
             "the index of an earlier push cannot be read",
             where=index,
-            found=plainly(error),
+            found=shown(plainly(error), 300),
             fix="push to another place, or empty this one first",
         ) from None
     return Earlier(manifest, frozenset(ours))
 
 
 def _task_files(index: Path, holds: Side) -> Iterator[str]:
-    with pq.ParquetFile(index) as file:
-        for batch in file.iter_batches(batch_size=500, columns=["name", "files"]):
-            for task in batch.to_pylist():
-                for part in task["files"]:
-                    if holds != "tests" or part["path"].startswith(PRIVATE):
-                        yield f"{TASKS}/{task['name']}/{part['path']}"
+    for task in rows_of_index(index, INDEX_SCHEMA):
+        for part in task["files"]:
+            if holds != "tests" or part["path"].startswith(PRIVATE):
+                yield f"{TASKS}/{task['name']}/{part['path']}"
 
 
 def refuse_what_is_not_ours(

@@ -153,7 +153,7 @@ class Remote:
             return commit, False
         if held is not None and REGISTRY in held:
             there = self._repository.fetch(REGISTRY, commit, self._work)
-            if is_current(there.read_text(encoding="utf-8"), contents, commits=True):
+            if is_current(there.read_bytes(), contents, commits=True):
                 return commit, False
         place = self._work / f"new-{REGISTRY}"
         text = registry_text(contents, self._repository.place.name, self._repository.url, commit)
