@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.places import Place
 from builder.ship.published import INDEX, MANIFEST, Manifest, Part, read_index, read_manifest
 from builder.ship.shards import check_shard, unpack_shard
@@ -108,7 +109,7 @@ def pull(
 
 def _pieces(source: Source) -> list[_Piece]:
     """The repositories that together hold whole tasks; the last one lists them."""
-    manifest = read_manifest(source.fetch(MANIFEST))
+    manifest = read_manifest(source.fetch(MANIFEST, MANIFEST_BYTES))
     if manifest.holds == "tests":
         raise CatalogError(
             "this repository has the tests alone",
@@ -118,7 +119,7 @@ def _pieces(source: Source) -> list[_Piece]:
     if manifest.tests is None:
         return [_Piece(source, manifest)]
     other = source.beside(manifest.tests)
-    tests = read_manifest(other.fetch(MANIFEST))
+    tests = read_manifest(other.fetch(MANIFEST, MANIFEST_BYTES))
     if (tests.holds, tests.catalog) != ("tests", manifest.catalog):
         raise CatalogError(
             "the repository that should have the tests has something else",
@@ -131,7 +132,7 @@ def _pieces(source: Source) -> list[_Piece]:
 
 
 def _checked_index(piece: _Piece) -> Path:
-    index = piece.source.fetch(INDEX)
+    index = piece.source.fetch(INDEX, piece.manifest.index_bytes)
     length = index.stat().st_size
     found = sha256_of_file(index) if length == piece.manifest.index_bytes else f"of {length:,} bytes"
     if found != piece.manifest.index_sha256:
@@ -180,7 +181,7 @@ def _unpack(pieces: list[_Piece], wanted: dict[str, int], blobs: Path, tell: Tel
     shards = [(piece, shard) for piece in pieces for shard in piece.manifest.shards]
     for done, (piece, shard) in enumerate(shards):
         tell(done, len(shards))
-        archive = piece.source.fetch(shard.path)
+        archive = piece.source.fetch(shard.path, shard.bytes)
         check_shard(archive, shard)
         unpack_shard(archive, shard, wanted, blobs)
     if wanted:

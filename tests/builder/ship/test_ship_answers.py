@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,67 @@ def test_a_stray_of_the_hubs_reaches_no_terminal_as_it_is(hub: Hub, fewer: Path,
     assert "\\x1b[2J" in (caught.value.found or "")
     assert "\x1b" not in str(caught.value)
     assert repository(hub)
+
+
+ANSWERS: dict[str, Any] = {
+    "a page": b"<html>a login page</html>",
+    "nothing": b"",
+    "a list": [],
+    "a number": 5,
+    "null": b"null",
+    "not UTF-8": b"\xff\xfe",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+@pytest.mark.parametrize("path", [REVISION, f"/api/datasets/{NAME}/tree/"])
+def test_an_answer_of_another_form_is_told(hub: Hub, fewer: Path, tmp_path: Path, path: str, case: str) -> None:
+    ship(fewer, tmp_path)
+    if case == "a list" and "/tree/" in path:
+        answered(hub, path, [{"type": "file", "path": 5, "oid": "0", "size": "long"}])
+    else:
+        answered(hub, path, ANSWERS[case])
+    error = refused(lambda: ship(fewer, tmp_path, description="new"))
+    assert isinstance(error, HubError)
+    assert "the Hub's answer cannot be used" in error.message
+    assert "\xff" not in str(error)
+
+
+@pytest.mark.parametrize("wait", ["9" * 30, "9" * 5000, "1000000", "Fri, 31 Dec 99999999 23:59:59 GMT", "soon", "\xb2"])
+@pytest.mark.parametrize("method", ["a commit", "a listing"])
+def test_a_wait_that_is_nonsense_is_told(hub: Hub, fewer: Path, tmp_path: Path, wait: str, method: str) -> None:
+    what = ("POST", "/commit/") if method == "a commit" else ("GET", "/tree/")
+    hub.fail(*what, 429, headers={"Retry-After": wait}, times=99)
+    assert isinstance(refused(lambda: ship(fewer, tmp_path)), HubError)
+
+
+@pytest.mark.parametrize("path", [REVISION, "/resolve/.*/harborwright.json", "^/store/"])
+def test_a_body_without_an_end_is_cut_off(
+    hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr("builder.ship.answers.ANSWER_BYTES", 8 << 20)
+    ship(fewer, tmp_path)
+    hub.fail("GET", path, endless=True, times=99)
+    error = refused(lambda: fetch(tmp_path / "back"))
+    assert "goes on where it should end" in error.message
+    assert hub.endless_megabytes < 100
+    assert not list((tmp_path / "work").rglob("*.incomplete"))
+
+
+def test_a_listing_without_an_end_is_told(
+    hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builder.ship.hub._MOST_FILES", 30)
+    hub.store.create(NAME)
+    hub.store.change(NAME, {f"images/{number}.png": b"" for number in range(31)})
+    assert "goes on where it should end" in refused(lambda: ship(fewer, tmp_path)).message
+
+
+def test_a_download_that_has_no_room_is_not_begun(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    ship(fewer, tmp_path)
+    manifest = hub.store.read(NAME, MANIFEST).decode()
+    hub.store.change(NAME, {MANIFEST: re.sub('"index_bytes": ?[0-9]+', f'"index_bytes":{1 << 52}', manifest).encode()})
+    hub.asked.clear()
+    assert "too small for this download" in refused(lambda: fetch(tmp_path / "back")).message
+    assert not hub.count("GET", "index.parquet")
