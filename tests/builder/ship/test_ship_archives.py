@@ -295,6 +295,41 @@ except UserError as error:
 """
 
 
+FULL_CACHE = """
+import sys
+from pathlib import Path
+from builder.ship import FolderPlace, push
+from builder.ship.push import Choices
+from catalog.errors import UserError
+
+try:
+    push(Path(sys.argv[1]), FolderPlace(Path(sys.argv[2])), Choices(), work=Path(sys.argv[3]))
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root, which CI has")
+@pytest.mark.parametrize("size", ["4k", "8k", "16k", "24k"])
+def test_a_cache_that_fills_up_under_a_push_is_told(proven: Path, tmp_path: Path, size: str) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = 'mount -t tmpfs -o size="$1" none "$2" && "$3" -c "$4" "$5" "$6" "$2/push" && ls -A "$2/push"'
+    arguments = [size, str(disk), sys.executable, FULL_CACHE, str(proven), str(tmp_path / "birds")]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cannot be read or packed" in done.stdout
+    assert "no space left on device" in done.stdout.lower()
+    assert "HARBORWRIGHT_CACHE" in done.stdout.splitlines()[-1]  # and nothing is left in the cache
+    assert not (tmp_path / "birds").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root, which CI has")
 def test_a_disk_that_fills_up_leaves_what_was_there(pushed: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
