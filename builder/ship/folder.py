@@ -22,6 +22,7 @@ from builder.tree import building, moment_of, resolved
 from catalog.digest import files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 ELSEWHERE = "choose another place with --to"
 
@@ -47,7 +48,7 @@ def push_folder(folder: Path, contents: Contents, name: str, *, dry_run: bool) -
         return plan
 
     def refuse(place: Path, _: str) -> None:
-        _refuse(place, files_below(place), contents)
+        _refuse(place, _held(place), contents)
 
     with building(target, contents.manifest.catalog, refuse=refuse, elsewhere=ELSEWHERE) as new:
         _write(new, contents.items)
@@ -61,15 +62,29 @@ def _hashes(folder: Path) -> dict[str, tuple[str, bool]]:
     """What lies in a folder: hash and mode of each file; nothing where there is no folder."""
     if not folder.exists():
         return {}
+    if not folder.is_dir():
+        raise CatalogError("a push fills a folder, and this is a file", where=folder, fix=ELSEWHERE)
     known: dict[tuple[int, int], str] = {}
     try:
         found = {}
-        for path in files_below(folder):
+        for path in _held(folder):
             place = folder / path
             found[path] = (hash_of_file(place, known), bool(place.stat().st_mode & 0o100))
     except OSError as error:
         raise CatalogError("this folder cannot be read", where=folder, found=plainly(error), fix=ELSEWHERE) from None
     return found
+
+
+def _held(folder: Path) -> list[str]:
+    try:
+        return files_below(folder)
+    except CatalogError as error:
+        raise CatalogError(
+            "something lies here that no push put there, and is no file",
+            where=shown(error.where or str(folder)),
+            expected="regular files and folders",
+            fix="move it elsewhere, then push again",
+        ) from None
 
 
 def _refuse(folder: Path, held: list[str], contents: Contents) -> None:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from builder.ours import refuse_what_is_not_ours
 from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.places import Place
 from builder.ship.published import INDEX, MANIFEST, Manifest, Part, read_index, read_manifest
@@ -84,7 +85,7 @@ def pull(
     pieces = _pieces(source)
     manifest = pieces[-1].manifest  # the tests' side lists whole tasks
     index = _checked_index(pieces[-1])
-    with building(folder, manifest.catalog, elsewhere=ELSEWHERE) as new:
+    with building(folder, manifest.catalog, refuse=_refuse, elsewhere=ELSEWHERE) as new:
         sizes, uses = _blobs_of(index)
         _refuse_without_room(new, sizes)
         blobs = new / paths.BLOBS
@@ -105,6 +106,17 @@ def pull(
         bytes_fetched=sum(shard.bytes for shard in shards) + manifest.index_bytes,
         unproven=manifest.unproven,
     )
+
+
+def _refuse(folder: Path, name: str) -> None:
+    if not folder.is_dir():
+        raise CatalogError(
+            "a catalog is a folder, and this is a file",
+            where=folder,
+            expected="a new folder, an empty one, or a catalog that was there before",
+            fix=ELSEWHERE,
+        )
+    refuse_what_is_not_ours(folder, name, work="pull", elsewhere=ELSEWHERE)
 
 
 def _pieces(source: Source) -> list[_Piece]:

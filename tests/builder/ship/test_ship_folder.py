@@ -337,3 +337,45 @@ def test_a_push_of_an_older_checkout_is_replaced(proven: Path, fewer: Path, tmp_
     manifest.write_text(json.dumps(values))
     ship(fewer, tmp_path / "birds")
     assert len(list((tmp_path / "birds/plots").iterdir())) == 3
+
+
+def test_what_is_in_the_way_of_a_pull_is_told_in_a_pulls_words(pushed: Path, bees: Path, tmp_path: Path) -> None:
+    back = tmp_path / "back"
+    back.mkdir()
+    (back / "mine.txt").write_text("mine")
+    told = [in_the_way(pushed, back)]
+    (back / "mine.txt").unlink()
+    fetch(pushed, back)
+    (back / "mine.txt").write_text("mine")
+    told.append(in_the_way(pushed, back))
+    (back / "mine.txt").unlink()
+    ship(bees, tmp_path / "bees")
+    told.append(in_the_way(tmp_path / "bees", back))
+    (tmp_path / "file").write_text("mine")
+    told.append(in_the_way(pushed, tmp_path / "file"))
+    assert "this is a file" in told[-1]
+    assert (tmp_path / "file").read_text() == "mine"
+    for text in told:
+        assert "--out" not in text
+        assert "a build would" not in text
+        assert "build again" not in text
+        assert "pull" in text.rpartition("next:")[2]
+
+
+def in_the_way(pushed: Path, out: Path) -> str:
+    with pytest.raises(CatalogError) as caught:
+        fetch(pushed, out)
+    return str(caught.value)
+
+
+def test_what_is_no_file_in_the_way_of_a_push_is_told_in_a_pushs_words(fewer: Path, tmp_path: Path) -> None:
+    ship(fewer, tmp_path / "birds")
+    (tmp_path / "birds/tasks/\x1blink").symlink_to(tmp_path)
+    with pytest.raises(CatalogError, match="no push put there") as caught:
+        ship(fewer, tmp_path / "birds")
+    assert "push again" in (caught.value.fix or "")
+    assert "\x1b" not in str(caught.value)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(CatalogError, match="this is a file") as caught:
+        ship(fewer, tmp_path / "file")
+    assert "--to" in (caught.value.fix or "")
