@@ -24,8 +24,16 @@ _HEAD: Final = re.compile(rb'\{"schema": \d+, "catalog": "(?P<name>[^"\n]*)", "t
 _OURS: Final = frozenset({*paths.LISTS, paths.BLOBS, paths.BUILD_STATE, paths.RECEIPTS})
 
 
-def refuse_what_is_not_ours(folder: Path, name: str) -> None:
+def refuse_what_is_not_ours(
+    folder: Path, name: str, *, work: str = "build", elsewhere: str = "choose another place with --out"
+) -> None:
     """Pass where a build may replace ``folder``: it is empty, or the catalog ``name`` and nothing else.
+
+    Args:
+        folder: what would be replaced.
+        name: the full name of the catalog that would take its place.
+        work: what would replace it, and what to do again, for messages.
+        elsewhere: how another place is given.
 
     Raises:
         CatalogError: naming the folder, or the first thing in it that no build put there.
@@ -38,29 +46,29 @@ def refuse_what_is_not_ours(folder: Path, name: str) -> None:
     known = _known_tasks(folder)
     if known is None:
         raise CatalogError(
-            "this folder is not a catalog, and a build would replace it",
+            f"this folder is not a catalog, and a {work} would replace it",
             where=folder,
-            expected="a new folder, an empty one, or a catalog built earlier",
+            expected="a new folder, an empty one, or a catalog that was there before",
             found=f"{names[0]}, and no index that `harborwright build` wrote",
-            fix="choose another place with --out",
+            fix=elsewhere,
         )
     stray = _first_stray(folder, names, known)
     if stray is not None:
         raise CatalogError(
-            "this catalog holds something that no build put there, and a build would remove it",
+            f"this catalog holds something that no build put there, and a {work} would remove it",
             where=folder / stray,
             expected="nothing in a catalog but what `harborwright build` and `harborwright verify` write",
             found=stray,
-            fix="move it elsewhere, then build again",
+            fix=f"move it elsewhere, then {work} again",
         )
     other = name_in(folder / paths.INDEX_JSON)
     if other not in (None, name):
         raise CatalogError(
-            "this folder holds another catalog, and a build would replace it",
+            f"this folder holds another catalog, and a {work} would replace it",
             where=folder,
             expected=f"the catalog {name}",
             found=f"the catalog {other}",
-            fix="choose another place with --out; where the catalog was given another name, remove the folder first",
+            fix=f"{elsewhere}; where the catalog was given another name, remove the folder first",
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -55,12 +55,11 @@ class About:
         return self.repo.rpartition("/")[2]
 
 
-def write(folder: Path, shipment: Shipment, manifest: Manifest, about: About) -> None:
-    """Write the card, and its plots, into a repository's folder."""
+def write(folder: Path, shipment: Shipment, manifest: Manifest, about: About, drawn: Mapping[str, str]) -> None:
+    """Write the card, and its plots as ``draw`` made them, into a repository's folder."""
     if manifest.holds == "tests":
         (folder / published.CARD).write_text(_of_tests(manifest, about), encoding="utf-8")
         return
-    drawn = _draw(shipment)
     (folder / published.PLOTS).mkdir()
     for name, svg in drawn.items():
         (folder / published.PLOTS / name).write_text(svg, encoding="utf-8")
@@ -216,7 +215,8 @@ def _of_tests(manifest: Manifest, about: About) -> str:
     )
 
 
-def _draw(shipment: Shipment) -> dict[str, str]:
+def draw(shipment: Shipment) -> dict[str, str]:
+    """The card's plots, by file name."""
     entries = [task.entry for task in shipment.tasks]
     tiers: Counter[str] = Counter(entry.tier or _NO_TIER for entry in entries)
     types = Counter(entry.answer_type for entry in entries)

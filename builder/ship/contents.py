@@ -89,6 +89,7 @@ def stage(
     listed = kept if side == "agent" else shipment.tasks
     index = folder / published.INDEX
     write_index(index, listed, digests=side != "agent")
+    drawn = card.draw(shipment) if side != "tests" else {}
     manifest = Manifest(
         catalog=about.full_name,
         holds=side,
@@ -100,11 +101,12 @@ def stage(
         index_sha256=sha256_of_file(index),
         shards=write_shards(_blobs(catalog, shipment.tasks, side), folder),
         tests=tests,
+        plots=tuple(drawn),
     )
     if side != "tests":
         _write_data(catalog, kept, folder, digests=side == "whole")
     (folder / published.MANIFEST).write_text(manifest.as_text(), encoding="utf-8")
-    card.write(folder, shipment, manifest, about)
+    card.write(folder, shipment, manifest, about, drawn)
     return Contents(manifest, dict(_items(catalog, kept, folder)), kept, about.description)
 
 

@@ -7,6 +7,7 @@ a git repository, and the catalog it came from may change or go.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from builder.tree import building, moment_of, resolved
 from catalog.digest import files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 ELSEWHERE = "choose another place with --to"
 
@@ -46,7 +48,7 @@ def push_folder(folder: Path, contents: Contents, name: str, *, dry_run: bool) -
         return plan
 
     def refuse(place: Path, _: str) -> None:
-        _refuse(place, files_below(place), contents)
+        _refuse(place, _held(place), contents)
 
     with building(target, contents.manifest.catalog, refuse=refuse, elsewhere=ELSEWHERE) as new:
         _write(new, contents.items)
@@ -60,10 +62,12 @@ def _hashes(folder: Path) -> dict[str, tuple[str, bool]]:
     """What lies in a folder: hash and mode of each file; nothing where there is no folder."""
     if not folder.exists():
         return {}
+    if not folder.is_dir():
+        raise CatalogError("a push fills a folder, and this is a file", where=folder, fix=ELSEWHERE)
     known: dict[tuple[int, int], str] = {}
     try:
         found = {}
-        for path in files_below(folder):
+        for path in _held(folder):
             place = folder / path
             found[path] = (hash_of_file(place, known), bool(place.stat().st_mode & 0o100))
     except OSError as error:
@@ -71,10 +75,22 @@ def _hashes(folder: Path) -> dict[str, tuple[str, bool]]:
     return found
 
 
+def _held(folder: Path) -> list[str]:
+    try:
+        return files_below(folder)
+    except CatalogError as error:
+        raise CatalogError(
+            "something lies here that no push put there, and is no file",
+            where=shown(error.where or str(folder)),
+            expected="regular files and folders",
+            fix="move it elsewhere, then push again",
+        ) from None
+
+
 def _refuse(folder: Path, held: list[str], contents: Contents) -> None:
     earlier: Earlier | None = None
     if MANIFEST in held:
-        earlier = earlier_push(read_manifest(folder / MANIFEST), folder / INDEX, held)
+        earlier = earlier_push(read_manifest(folder / MANIFEST), folder / INDEX)
     manifest = contents.manifest
     refuse_what_is_not_ours(held, earlier, manifest.catalog, manifest.holds, str(folder), alone=True)
 
@@ -82,7 +98,7 @@ def _refuse(folder: Path, held: list[str], contents: Contents) -> None:
 def _planned(contents: Contents, there: Mapping[str, tuple[str, bool]], registry: bytes | None, folder: Path) -> Plan:
     wanted = contents.items
     send = [path for path, item in wanted.items() if there.get(path) != (item.sha256, item.executable)]
-    if registry is not None and (REGISTRY not in there or (folder / REGISTRY).read_bytes() != registry):
+    if registry is not None and there.get(REGISTRY, ("", False))[0] != hashlib.sha256(registry).hexdigest():
         send.append(REGISTRY)
     drop = [path for path in there if path not in wanted and path != REGISTRY]
     unchanged = len(wanted) + (registry is not None) - len(send)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,16 +19,22 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, ge
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from builder.ship.answers import bound_answers, file_of_at_most, no_more_than
 from builder.ship.contents import Item
 from builder.ship.patience import MissingRepositoryError, MovedError, patiently
 from builder.ship.places import HubPlace
 from catalog.errors import HubError
+from catalog.written import shown
 
 _TYPE: Final = "dataset"
 MAIN: Final = "main"
 _CHUNK: Final = 1 << 20
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 # Below this the Hub keeps a file in git itself, and a commit carries its bytes.
 _IN_GIT: Final = 10 << 20
+# The Hub advises a tenth of it.
+_MOST_FILES: Final = 1_000_000
+_MOST_REQUESTS: Final = 100_000
 
 
 class Held(NamedTuple):
@@ -81,6 +88,7 @@ class Repository:
         # Read now, not when huggingface_hub is imported; a token that is None must not be looked for again.
         endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
         self._api = HfApi(endpoint=endpoint, token=token or False)
+        bound_answers()
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what it retries is told by us, or mended
         disable_progress_bars()
 
@@ -94,11 +102,22 @@ class Repository:
         assert answer is not None
         return answer
 
+    def _commit_in(self, value: object) -> str:
+        """A commit that the Hub named: a folder is called so, and the next request asks for it."""
+        if isinstance(value, str) and _COMMIT.fullmatch(value):
+            return value
+        raise HubError(
+            "the Hub's answer cannot be used: it names no commit",
+            where=str(self.place),
+            expected="40 hexadecimal digits",
+            found=shown(repr(value), 120),
+            fix="check HF_ENDPOINT: what answers there is not the Hub, or is damaged",
+        )
+
     def head(self, revision: str = MAIN) -> str:
         """The commit that a revision is now."""
         info = self._ask(lambda: self._api.dataset_info(self.place.repo, revision=revision, expand=["sha"]))
-        assert info.sha is not None
-        return info.sha
+        return self._commit_in(info.sha)
 
     def head_or_none(self) -> str | None:
         """The commit that ``main`` is now; None where there is no such repository."""
@@ -115,7 +134,7 @@ class Repository:
 
     def is_private(self) -> bool:
         """Whether nobody but its owners can read it."""
-        return bool(self._ask(lambda: self._api.dataset_info(self.place.repo, expand=["private"])).private)
+        return self._ask(lambda: self._api.dataset_info(self.place.repo, expand=["private"])).private is True
 
     def tree(self, revision: str) -> dict[str, Held]:
         """Every file at a revision, by path."""
@@ -124,17 +143,34 @@ class Repository:
             entries = self._api.list_repo_tree(self.place.repo, repo_type=_TYPE, revision=revision, recursive=True)
             return {
                 entry.path: Held(entry.blob_id, entry.lfs.sha256 if entry.lfs else None, entry.size)
-                for entry in entries
-                if isinstance(entry, RepoFile)
+                for entry in no_more_than(entries, _MOST_FILES, str(self.place))
+                if isinstance(entry, RepoFile) and self._is_sound(entry)
             }
 
         return self._ask(listed)
 
-    def fetch(self, path: str, commit: str, folder: Path) -> Path:
-        """Download a file of one commit below ``folder``; what is there already of that commit is not asked for."""
-        name = self._ask(
-            lambda: self._api.hf_hub_download(self.place.repo, path, repo_type=_TYPE, revision=commit, local_dir=folder)
+    def _is_sound(self, entry: RepoFile) -> bool:
+        if isinstance(entry.path, str) and isinstance(entry.size, int):
+            return True
+        raise HubError(
+            "the Hub's answer cannot be used: it lists a file without a path or a length",
+            where=str(self.place),
+            found=shown(repr(entry.path), 120),
+            fix="check HF_ENDPOINT: what answers there is not the Hub, or is damaged",
         )
+
+    def fetch(self, path: str, commit: str, folder: Path, limit: int) -> Path:
+        """Download a file of one commit below ``folder``; what is there already of that commit is not asked for.
+
+        Raises:
+            EndlessError: where it has more than ``limit`` bytes.
+        """
+        with file_of_at_most(limit):
+            name = self._ask(
+                lambda: self._api.hf_hub_download(
+                    self.place.repo, path, repo_type=_TYPE, revision=commit, local_dir=folder
+                )
+            )
         return Path(name)
 
     def commit(
@@ -171,7 +207,7 @@ class Repository:
 
         # An answer may be cut off after the commit was made: then the head has moved, and asking again would fail.
         made = patiently(send, str(self.place), self._token, settled=lambda: self.head(revision) != parent)
-        return made or self.head(revision)
+        return self._commit_in(made) if made is not None else self.head(revision)
 
     def open_draft(self, about: str, base: str) -> str:
         """The reference of a pull request of this title: one that is open already, or a new one.
@@ -184,7 +220,8 @@ class Repository:
 
         def found() -> list[int]:
             requests = self._api.get_repo_discussions(self.place.repo, repo_type=_TYPE, discussion_type="pull_request")
-            ours = [one for one in requests if one.title.startswith(about) and one.status in ("draft", "open")]
+            listed = no_more_than(requests, _MOST_REQUESTS, str(self.place))
+            ours = [one for one in listed if one.title.startswith(about) and one.status in ("draft", "open")]
             for stale in ours:
                 if stale.title != title:
                     self._api.change_discussion_status(self.place.repo, stale.num, "closed", repo_type=_TYPE)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from builder.ship.bounded import rows_of_index
 from builder.ship.contents import Side, data_path
-from builder.ship.published import FOLDERS, INDEX, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
+from builder.ship.published import FOLDERS, INDEX, INDEX_SCHEMA, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 # What the Hub itself puts into a new repository.
 _OF_THE_HUB = frozenset({".gitattributes"})
@@ -30,33 +31,31 @@ class Earlier:
     paths: frozenset[str]
 
 
-def earlier_push(manifest: Manifest, index: Path, held: Collection[str]) -> Earlier:
-    """What the push that wrote this manifest and index left, of what is ``held``.
+def earlier_push(manifest: Manifest, index: Path) -> Earlier:
+    """What the push that wrote this manifest and index left.
 
     Raises:
         CatalogError: where the index cannot be read.
     """
     ours = {*ROOT_FILES, *(shard.path for shard in manifest.shards), *map(data_path, manifest.splits)}
-    ours |= {path for path in held if path.startswith(f"{PLOTS}/") and path.endswith(".svg")}
+    ours.update(f"{PLOTS}/{name}" for name in manifest.plots)
     try:
         ours.update(_task_files(index, manifest.holds))
-    except (OSError, pa.ArrowException, KeyError, TypeError) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError, TypeError, AttributeError) as error:
         raise CatalogError(
             "the index of an earlier push cannot be read",
             where=index,
-            found=plainly(error),
+            found=shown(plainly(error), 300),
             fix="push to another place, or empty this one first",
         ) from None
     return Earlier(manifest, frozenset(ours))
 
 
 def _task_files(index: Path, holds: Side) -> Iterator[str]:
-    with pq.ParquetFile(index) as file:
-        for batch in file.iter_batches(batch_size=500, columns=["name", "files"]):
-            for task in batch.to_pylist():
-                for part in task["files"]:
-                    if holds != "tests" or part["path"].startswith(PRIVATE):
-                        yield f"{TASKS}/{task['name']}/{part['path']}"
+    for task in rows_of_index(index, INDEX_SCHEMA):
+        for part in task["files"]:
+            if holds != "tests" or part["path"].startswith(PRIVATE):
+                yield f"{TASKS}/{task['name']}/{part['path']}"
 
 
 def refuse_what_is_not_ours(
@@ -82,7 +81,7 @@ def refuse_what_is_not_ours(
                 "this name is taken: what is there was not pushed by harborwright",
                 where=where,
                 expected=f"nothing there, or an earlier push of {name}",
-                found=f"{beside[0]}, and no {MANIFEST}",
+                found=f"{shown(beside[0], 300)}, and no {MANIFEST}",
                 fix="push to another place, or empty this one first",
             )
         return
@@ -95,7 +94,7 @@ def refuse_what_is_not_ours(
             "something lies here that no push put there",
             where=where,
             expected=f"nothing but what `harborwright push` wrote{within}",
-            found=stray,
+            found=shown(stray, 300),
             fix="move it elsewhere, then push again",
         )
 

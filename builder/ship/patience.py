@@ -7,6 +7,7 @@ wait that doubles. huggingface_hub does so for some of its requests; this is for
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -21,15 +22,19 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from builder.ship.answers import LONGEST_WAIT
 from catalog.errors import HubError
+from catalog.faults import plainly
 from catalog.written import shown
 
 # huggingface_hub asks some things six times by itself before this counts one.
 ATTEMPTS: Final = 4
 FIRST_WAIT: Final = 2.0  # seconds
-# Longer than this nobody is kept waiting without being asked.
-LONGEST_WAIT: Final = 900.0
 _AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
+# What taking apart an answer of another form ends in, in huggingface_hub.
+_NONSENSE: Final = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError,
+)  # fmt: skip
 _QUOTA: Final = ("quota", "storage limit", "storage space", "limit reached")
 
 
@@ -68,10 +73,11 @@ def patiently[T](
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return call()
-        except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, ValueError) as error:
+        except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, *_NONSENSE) as error:
             cause = _cause(error)
             if cause is None:
-                raise _offline(error, place) or _of_the_store(error, place, token) or error from None
+                known = _offline(error, place) or _of_the_store(error, place, token) or _no_answer(error, place, token)
+                raise known or error from None
             asked = _retry_after(cause)
             if not _may_help(cause) or attempt == ATTEMPTS or (asked or 0) > LONGEST_WAIT:
                 raise _told(cause, place, token) from None
@@ -118,7 +124,7 @@ def _retry_after(error: Failure) -> float | None:
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, TypeError, LookupError, OverflowError):
         return None
 
 
@@ -148,6 +154,21 @@ def _of_the_store(error: Exception, place: str, token: str | None) -> HubError |
     message = "the Hub has no room left for this account" if quota else "the Hub's store refuses a file"
     fix = _MORE_ROOM if quota else "see the reason; then push again"
     return HubError(message, where=place, found=found, fix=fix)
+
+
+def _no_answer(error: Exception, place: str, token: str | None) -> HubError | None:
+    """What huggingface_hub could make nothing of; None for a fault of this program, which keeps its traceback."""
+    frames = traceback.walk_tb(error.__traceback__)
+    theirs = any(str(frame.f_globals.get("__name__")).startswith("huggingface_hub") for frame, _ in frames)
+    if not theirs or isinstance(error, OSError) or not isinstance(error, _NONSENSE):
+        return None
+    return HubError(
+        "the Hub's answer cannot be used",
+        where=place,
+        expected="what huggingface_hub understands",
+        found=shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300),
+        fix="check HF_ENDPOINT and any proxy: what answers there is not the Hub, or is damaged",
+    )
 
 
 def _found(error: Failure) -> str:

@@ -16,14 +16,16 @@ whether all the rest is of that revision.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from builder.ship.bounded import MANIFEST_BYTES, bytes_of_list, rows_of_index
 from catalog import paths
 from catalog.digest import digest_of_entries
 from catalog.errors import CatalogError
@@ -49,6 +51,9 @@ TESTS_SUFFIX: Final = "-tests"
 PRIVATE: Final = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 _SHA256: Final = r"^[0-9a-f]{64}$"
+_PATH_BYTES: Final = 1024  # of a file in its task: Linux takes 4,096 from the root, others less
+_DEPTH: Final = 64
+_NAME_LIMIT: Final = 255  # characters of a name that becomes a file name
 _BATCH: Final = 500
 _FILES: Final = pa.list_(
     pa.struct([("path", pa.string()), ("executable", pa.bool_()), ("sha256", pa.string()), ("bytes", pa.int64())])
@@ -77,6 +82,11 @@ class Listed(NamedTuple):
     parts: tuple[Part, ...]
 
 
+# What is larger is no catalog of anybody's, and no number that prints.
+_Count = Annotated[int, Field(ge=0, le=1 << 53)]
+_PlotName = Annotated[str, Field(pattern=r"^[a-z-]+\.svg$", max_length=_NAME_LIMIT)]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -84,17 +94,24 @@ class _Section(BaseModel):
 class Shard(_Section):
     """One archive: ``path`` in the repository, its size and hash, and what it unpacks to (``raw_bytes``)."""
 
-    path: str = Field(pattern=rf"^{SHARDS}/[a-z0-9-]+\.tar\.zst$")
-    bytes: int = Field(ge=0)
+    path: str = Field(pattern=rf"^{SHARDS}/[a-z0-9-]+\.tar\.zst$", max_length=_NAME_LIMIT)
+    bytes: _Count
     sha256: str = Field(pattern=_SHA256)
-    raw_bytes: int = Field(ge=0)
+    raw_bytes: _Count
 
 
 class Elsewhere(_Section):
     """The repository that has the tests, and its revision; a folder beside this one has none."""
 
-    name: str
-    revision: str | None = None
+    name: str = Field(max_length=_NAME_LIMIT)
+    revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
+
+    @field_validator("name")
+    @classmethod
+    def _inside(cls, name: str) -> str:
+        if not is_inside(name):
+            raise ValueError("a repository's or a folder's name")
+        return name
 
 
 class Manifest(_Section):
@@ -102,19 +119,22 @@ class Manifest(_Section):
 
     ``holds``: whole tasks, or with private tests the agent's side alone, or the tests' side alone. ``tests``: where the
     tests are, for the agent's side. ``unproven``: tasks without a green receipt, which somebody chose to push.
+    ``plots``: the pictures of its card, so that the next push tells them from anybody else's.
     """
 
     version: Literal[1] = Field(default=1, alias="schema")
-    catalog: str = Field(pattern=r"^[^/\s]+/[^/\s]+$")
+    catalog: str = Field(pattern=r"^[a-z0-9._-]+/[a-z0-9._-]+$", max_length=_NAME_LIMIT)
     holds: Literal["whole", "agent", "tests"]
-    tasks: int = Field(ge=1)
-    splits: dict[str, int]
+    tasks: int = Field(ge=1, le=1 << 53)
+    splits: dict[str, _Count]
     grader_versions: tuple[str, ...]
-    unproven: int = Field(ge=0)
-    index_bytes: int = Field(ge=0)
+    unproven: _Count
+    index_bytes: _Count
     index_sha256: str = Field(pattern=_SHA256)
     shards: tuple[Shard, ...]
     tests: Elsewhere | None = None
+    # An older manifest does not say: these are what was drawn then.
+    plots: tuple[_PlotName, ...] = ("tiers.svg", "answer-types.svg", "memory.svg")
 
     def as_text(self) -> str:
         """The file: the same catalog gives the same bytes."""
@@ -128,12 +148,12 @@ def read_manifest(path: Path) -> Manifest:
         CatalogError: where it is none that this program wrote.
     """
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return Manifest.model_validate_json(bytes_of_list(path, MANIFEST_BYTES))
     except OSError as error:
         found = plainly(error)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        found = f"{'.'.join(map(str, first['loc']))}: not {expected_of(first)}"
+        found = shown(f"{'.'.join(map(str, first['loc']))}: not {expected_of(first)}", 300)
     raise CatalogError(
         "no catalog was pushed here",
         where=path,
@@ -171,19 +191,16 @@ def read_index(path: Path) -> Iterator[Listed]:
         CatalogError: where it is no index, names a place outside its task, or a task's files are not its digest's.
     """
     try:
-        with pq.ParquetFile(path) as file:
-            if not file.schema_arrow.equals(INDEX_SCHEMA):
-                raise pa.ArrowInvalid("other columns")
-            for batch in file.iter_batches(batch_size=_BATCH):
-                for values in batch.to_pylist():
-                    yield _listed(path, values)
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(path, plainly(error)) from None
+        for values in rows_of_index(path, INDEX_SCHEMA):
+            yield _listed(path, values)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise _damaged(path, shown(plainly(error), 300)) from None
 
 
 def _listed(path: Path, values: dict[str, object]) -> Listed:
     files = values.pop("files")
-    assert isinstance(files, list)
+    if not isinstance(files, list):
+        raise _damaged(path, "a task without a list of files")
     try:
         entry = Entry.model_validate(values)
         parts = tuple(Part(**file) for file in files)
@@ -206,10 +223,19 @@ def _refuse_other_places(path: Path, entry: Entry, parts: tuple[Part, ...]) -> N
     seen = {part.path for part in parts}
     above = {str(parent) for part in parts for parent in PurePosixPath(part.path).parents}
     for part in parts:
-        if not is_inside(part.path) or part.bytes < 0 or len(part.sha256) != 64 or part.path in above:
+        if not _is_sound(part) or part.path in above:
             raise _damaged(path, f"a file {shown(part.path, 120)!r} in {entry.path}")
     if len(seen) != len(parts):
         raise _damaged(path, f"a file of {entry.path} that is listed twice")
+
+
+def _is_sound(part: Part) -> bool:
+    """True for a file that any disk can hold, and whose hash is one: a blob's name is made of it."""
+    names = part.path.split("/")
+    short = len(names) <= _DEPTH and len(part.path.encode()) <= _PATH_BYTES
+    fitting = short and all(len(name.encode()) <= _NAME_LIMIT for name in names)
+    stated = type(part.executable) is bool and part.bytes >= 0 and re.fullmatch(_SHA256, part.sha256) is not None
+    return fitting and stated and is_inside(part.path)
 
 
 def is_inside(path: str) -> bool:

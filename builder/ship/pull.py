@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from builder.ours import refuse_what_is_not_ours
+from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.places import Place
 from builder.ship.published import INDEX, MANIFEST, Manifest, Part, read_index, read_manifest
 from builder.ship.shards import check_shard, unpack_shard
@@ -83,7 +85,7 @@ def pull(
     pieces = _pieces(source)
     manifest = pieces[-1].manifest  # the tests' side lists whole tasks
     index = _checked_index(pieces[-1])
-    with building(folder, manifest.catalog, elsewhere=ELSEWHERE) as new:
+    with building(folder, manifest.catalog, refuse=_refuse, elsewhere=ELSEWHERE) as new:
         sizes, uses = _blobs_of(index)
         _refuse_without_room(new, sizes)
         blobs = new / paths.BLOBS
@@ -106,9 +108,20 @@ def pull(
     )
 
 
+def _refuse(folder: Path, name: str) -> None:
+    if not folder.is_dir():
+        raise CatalogError(
+            "a catalog is a folder, and this is a file",
+            where=folder,
+            expected="a new folder, an empty one, or a catalog that was there before",
+            fix=ELSEWHERE,
+        )
+    refuse_what_is_not_ours(folder, name, work="pull", elsewhere=ELSEWHERE)
+
+
 def _pieces(source: Source) -> list[_Piece]:
     """The repositories that together hold whole tasks; the last one lists them."""
-    manifest = read_manifest(source.fetch(MANIFEST))
+    manifest = read_manifest(source.fetch(MANIFEST, MANIFEST_BYTES))
     if manifest.holds == "tests":
         raise CatalogError(
             "this repository has the tests alone",
@@ -118,7 +131,7 @@ def _pieces(source: Source) -> list[_Piece]:
     if manifest.tests is None:
         return [_Piece(source, manifest)]
     other = source.beside(manifest.tests)
-    tests = read_manifest(other.fetch(MANIFEST))
+    tests = read_manifest(other.fetch(MANIFEST, MANIFEST_BYTES))
     if (tests.holds, tests.catalog) != ("tests", manifest.catalog):
         raise CatalogError(
             "the repository that should have the tests has something else",
@@ -131,8 +144,9 @@ def _pieces(source: Source) -> list[_Piece]:
 
 
 def _checked_index(piece: _Piece) -> Path:
-    index = piece.source.fetch(INDEX)
-    found = sha256_of_file(index)
+    index = piece.source.fetch(INDEX, piece.manifest.index_bytes)
+    length = index.stat().st_size
+    found = sha256_of_file(index) if length == piece.manifest.index_bytes else f"of {length:,} bytes"
     if found != piece.manifest.index_sha256:
         raise CatalogError(
             "the index is not the one that the manifest names: the revision moved, or was damaged",
@@ -179,7 +193,7 @@ def _unpack(pieces: list[_Piece], wanted: dict[str, int], blobs: Path, tell: Tel
     shards = [(piece, shard) for piece in pieces for shard in piece.manifest.shards]
     for done, (piece, shard) in enumerate(shards):
         tell(done, len(shards))
-        archive = piece.source.fetch(shard.path)
+        archive = piece.source.fetch(shard.path, shard.bytes)
         check_shard(archive, shard)
         unpack_shard(archive, shard, wanted, blobs)
     if wanted:

@@ -26,6 +26,8 @@ from builder.ship.published import TESTS_SUFFIX, Elsewhere
 from builder.ship.remote import Remote
 from catalog import paths
 from catalog.errors import CatalogError, HubError
+from catalog.faults import plainly
+from catalog.written import shown
 
 Tell = Callable[[int, int | None], None]
 _PREFIX: Final = "push-"
@@ -175,11 +177,14 @@ class _Run:
 
     def _fill(self, place: Place, shipment: Shipment, side: Side, tests: Elsewhere | None = None) -> Pushed:
         about = About(self.full_name, self.choices.description, _for_the_card(place))
-        with _folder_of_ours(self.work) as folder:
-            staged = folder / "staged"
-            staged.mkdir()
-            contents = stage(self.catalog, shipment, staged, about, side, tests)
-            plan, revision = self._send(place, contents, folder)
+        try:
+            with _folder_of_ours(self.work) as folder:
+                staged = folder / "staged"
+                staged.mkdir()
+                contents = stage(self.catalog, shipment, staged, about, side, tests)
+                plan, revision = self._send(place, contents, folder)
+        except OSError as error:
+            raise _of_the_disk(error, self.work) from None
         return Pushed(str(place), revision, len(contents.tasks), plan)
 
     def _send(self, place: Place, contents: Contents, folder: Path) -> tuple[Plan, str | None]:
@@ -188,6 +193,17 @@ class _Run:
             return push_folder(place.path, contents, place.name, dry_run=dry_run), None
         remote = Remote(Repository(place, self.token), contents, folder, self.tell)
         return remote.push(private=contents.manifest.holds == "tests", dry_run=dry_run)
+
+
+def _of_the_disk(error: OSError, work: Path) -> CatalogError:
+    """What is sent is packed first, and a cache may be small; Arrow names the file in its text alone."""
+    return CatalogError(
+        "what is to be pushed cannot be read or packed",
+        where=shown(str(error.filename or work)),
+        expected=f"room in {work} for the catalog's archives, and nothing that changes the catalog meanwhile",
+        found=shown(plainly(error), 300),
+        fix="free some space, or set HARBORWRIGHT_CACHE to a folder on another disk, then push again",
+    )
 
 
 @contextmanager

@@ -57,11 +57,11 @@ def _ids(tasks: Sequence[Listed], url: str | None, commit: str | None) -> list[R
     ]
 
 
-def is_current(text: str, contents: Contents, commits: bool) -> bool:
+def is_current(text: bytes, contents: Contents, commits: bool) -> bool:
     """Whether a registry that is there already is that of these contents, pinned or not as it should be."""
     try:
         specs = [DatasetSpec.model_validate(values) for values in json.loads(text)]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
     version = version_of(contents)
     return bool(specs) and all(

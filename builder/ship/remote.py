@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.contents import Contents, Item
 from builder.ship.hub import MAIN, Held, Repository, weight
 from builder.ship.ours import Earlier, earlier_push, refuse_what_is_not_ours
@@ -88,8 +89,9 @@ class Remote:
     def _earlier(self, held: Mapping[str, Held], head: str) -> Earlier | None:
         earlier = None
         if MANIFEST in held:
-            manifest = read_manifest(self._repository.fetch(MANIFEST, head, self._work))
-            earlier = earlier_push(manifest, self._repository.fetch(INDEX, head, self._work), held)
+            manifest = read_manifest(self._repository.fetch(MANIFEST, head, self._work, MANIFEST_BYTES))
+            index = self._repository.fetch(INDEX, head, self._work, manifest.index_bytes)
+            earlier = earlier_push(manifest, index)
         ours = self._contents.manifest
         refuse_what_is_not_ours(held, earlier, ours.catalog, ours.holds, self._where, alone=False)
         return earlier
@@ -152,8 +154,8 @@ class Remote:
         if contents.manifest.holds != "whole":
             return commit, False
         if held is not None and REGISTRY in held:
-            there = self._repository.fetch(REGISTRY, commit, self._work)
-            if is_current(there.read_text(encoding="utf-8"), contents, commits=True):
+            there = self._repository.fetch(REGISTRY, commit, self._work, held[REGISTRY].bytes)
+            if is_current(there.read_bytes(), contents, commits=True):
                 return commit, False
         place = self._work / f"new-{REGISTRY}"
         text = registry_text(contents, self._repository.place.name, self._repository.url, commit)

@@ -10,11 +10,14 @@ import shutil
 from pathlib import Path
 from typing import Protocol
 
+from builder.ship.answers import EndlessError
+from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.hub import MAIN, Repository
 from builder.ship.places import HubPlace, Place, parse_place
 from builder.ship.published import Elsewhere
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 
 class Source(Protocol):
@@ -28,8 +31,8 @@ class Source(Protocol):
     def revision(self) -> str | None:
         """The commit; None for a folder."""
 
-    def fetch(self, path: str) -> Path:
-        """A file of the repository, on this machine."""
+    def fetch(self, path: str, limit: int) -> Path:
+        """A file of the repository, on this machine; of more than ``limit`` bytes none is downloaded."""
 
     def beside(self, other: Elsewhere) -> Source:
         """Another repository that this one names."""
@@ -43,16 +46,16 @@ class FolderSource:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.where = str(folder)
+        self.where = shown(str(folder))
         self.revision: str | None = None
 
-    def fetch(self, path: str) -> Path:
-        """Where the file lies."""
+    def fetch(self, path: str, limit: int) -> Path:
+        """Where the file lies; nothing is downloaded, whatever its length."""
         place = self._folder / path
         if not place.is_file():
             raise CatalogError(
                 "a file of the pushed catalog is missing",
-                where=place,
+                where=shown(str(place)),
                 expected="a folder that `harborwright push` filled",
                 found="no such file",
                 fix="correct the place, or push there again",
@@ -79,10 +82,14 @@ class HubSource:
         self.revision: str | None = self._commit
         self.where = f"hf:{place.repo}@{self._commit}"
 
-    def fetch(self, path: str) -> Path:
+    def fetch(self, path: str, limit: int) -> Path:
         """Download the file, or find it where an earlier attempt left it."""
         try:
-            return self._repository.fetch(path, self._commit, self._folder)
+            self._refuse_without_room(path, limit)
+            return self._repository.fetch(path, self._commit, self._folder, limit)
+        except EndlessError:
+            self.tidy()
+            raise
         except OSError as error:
             self.tidy()
             raise CatalogError(
@@ -92,6 +99,19 @@ class HubSource:
                 found=plainly(error),
                 fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then pull again",
             ) from None
+
+    def _refuse_without_room(self, path: str, limit: int) -> None:
+        """Of a file whose length is stated, no byte is asked for where it has no room; a manifest is small."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self._folder).free
+        if limit > max(free, MANIFEST_BYTES) and not (self._folder / path).exists():
+            raise CatalogError(
+                "the cache is too small for this download",
+                where=self._folder,
+                expected=f"{limit / 1e6:,.0f} MB free for {path}",
+                found=f"{free / 1e6:,.0f} MB free",
+                fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then pull again",
+            )
 
     def beside(self, other: Elsewhere) -> Source:
         """The repository that has the tests, at the revision that goes with this one."""

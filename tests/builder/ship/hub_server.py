@@ -42,6 +42,8 @@ class Fault:
     cut: int | None = None
     lose_answer: bool = False  # the work is done, and the connection closed before the answer
     hook: Callable[[], None] | None = None
+    body: Any = None  # what is answered with ``status``, in place of an error
+    endless: bool = False  # the body goes on until the client has enough
 
     def takes(self, method: str, path: str) -> bool:
         if method != self.method or not re.search(self.path, path) or not self.times:
@@ -71,6 +73,7 @@ class Hub:
         self.asked: list[tuple[str, str]] = []
         self.broken: list[BaseException] = []
         self.tokens_at_the_store: set[str] = set()
+        self.endless_megabytes = 0
         self.commit_limit = 1 << 30  # bytes of one commit's body
         self.quota: int | None = None
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
@@ -124,6 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if fault is not None and fault.hook is not None:
                 fault.hook()
+            if fault is not None and fault.body is not None:
+                raise Answer(fault.status, fault.body, **fault.headers)
             if fault is not None and fault.status:
                 raise Answer(
                     fault.status, {"error": fault.message}, **{"X-Error-Message": fault.message} | fault.headers
@@ -135,6 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.connection.close()
                 return
             with contextlib.suppress(OSError):
+                if fault is not None and fault.endless:
+                    self._send_endless(answer)
                 self._send(answer, fault.cut if fault else None)
 
     def _read_body(self) -> bytes:
@@ -160,6 +167,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body if cut is None else body[:cut])
         if cut is not None:
             self.close_connection = True
+
+    def _send_endless(self, answer: Answer) -> None:
+        """In pieces, as what has no stated end is sent; until the client closes the connection, which is an error."""
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.close_connection = True
+        for _ in range(1 << 12):
+            self.wfile.write(b"100000\r\n" + b" " * (1 << 20) + b"\r\n")
+            self.hub.endless_megabytes += 1
 
     def _answer(self, path: str) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -153,6 +154,17 @@ LISTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "a split that is a file": lambda row: row | {"path": f"index.json/{row['name']}", "split": "index.json"},
     "another digest": lambda row: row | {"digest": "sha256:" + "0" * 64},
     "no digest": lambda row: row | {"digest": None},
+    "a file below 1,900 folders": file_at("d/" * 1900 + "x"),
+    "a file of a long path": file_at("/".join(["d" * 200] * 6)),
+    "a file of a long name": file_at("d" * 256),
+    "a file of a name with many bytes": file_at("\u00e9" * 200),
+    "a hash that is none": lambda row: with_digest(row | {"files": [row["files"][0] | {"sha256": "../" + "x" * 61}]}),
+    "a hash and a line end": lambda row: with_digest(row | {"files": [row["files"][0] | {"sha256": "0" * 63 + "\n"}]}),
+    "no files": lambda row: row | {"files": None},
+    "a file that is nothing": lambda row: row | {"files": [None]},
+    "a file without a path": lambda row: row | {"files": [row["files"][0] | {"path": None}]},
+    "a file without a mode": lambda row: row | {"files": [row["files"][0] | {"executable": None}]},
+    "a text without an end": lambda row: row | {"license": "x" * 70_000},
     "a negative length": lambda row: with_digest(row | {"files": [row["files"][0] | {"bytes": -1}]}),
 }
 
@@ -214,21 +226,30 @@ def test_a_shard_that_lacks_a_file_is_told(pushed: Path, tmp_path: Path) -> None
         fetch(pushed, tmp_path / "back")
 
 
-MANIFESTS = {
+MANIFESTS: dict[str, str | Callable[[str], str | bytes]] = {
     "nothing": "",
     "no JSON": "{",
     "another schema": '{"schema": 2}',
-    "a shard upwards": None,
+    "a shard upwards": lambda text: text.replace('"shards/tables-', '"shards/../../tables-'),
+    "a shard of a long name": lambda text: text.replace('"shards/tables-', f'"shards/{"x" * 300}-'),
+    "a length of 5,000 digits": lambda text: re.sub('"bytes": ?[0-9]+', '"bytes":' + "9" * 5000, text),
+    "a length of 30 digits": lambda text: re.sub('"bytes": ?[0-9]+', '"bytes":' + "9" * 30, text),
+    "a negative count": lambda text: re.sub('"unproven": ?[0-9]+', '"unproven":-1', text),
+    "a count of 30 digits": lambda text: re.sub('"tasks": ?[0-9]+', '"tasks":' + "9" * 30, text),
+    "no end": lambda text: text + " " * (4 << 20),
+    "no end of brackets": lambda text: "[" * 100_000,
+    "not UTF-8": lambda text: b"\xff\xfe{",
 }
 
 
 @pytest.mark.parametrize("case", MANIFESTS)
 def test_a_manifest_that_is_none_of_ours_is_told(pushed: Path, tmp_path: Path, case: str) -> None:
     text = MANIFESTS[case]
-    if text is None:
-        text = (pushed / MANIFEST).read_text().replace('"shards/tables-', '"shards/../../tables-')
+    before = (pushed / MANIFEST).read_text()
+    content = text if isinstance(text, str) else text(before)
+    assert content != before
     (pushed / MANIFEST).unlink()
-    (pushed / MANIFEST).write_text(text)
+    (pushed / MANIFEST).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(CatalogError, match="no catalog was pushed here"):
         fetch(pushed, tmp_path / "back")
 
@@ -274,6 +295,41 @@ except UserError as error:
 """
 
 
+FULL_CACHE = """
+import sys
+from pathlib import Path
+from builder.ship import FolderPlace, push
+from builder.ship.push import Choices
+from catalog.errors import UserError
+
+try:
+    push(Path(sys.argv[1]), FolderPlace(Path(sys.argv[2])), Choices(), work=Path(sys.argv[3]))
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root, which CI has")
+@pytest.mark.parametrize("size", ["4k", "8k", "16k", "24k"])
+def test_a_cache_that_fills_up_under_a_push_is_told(proven: Path, tmp_path: Path, size: str) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = 'mount -t tmpfs -o size="$1" none "$2" && "$3" -c "$4" "$5" "$6" "$2/push" && ls -A "$2/push"'
+    arguments = [size, str(disk), sys.executable, FULL_CACHE, str(proven), str(tmp_path / "birds")]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cannot be read or packed" in done.stdout
+    assert "no space left on device" in done.stdout.lower()
+    assert "HARBORWRIGHT_CACHE" in done.stdout.splitlines()[-1]  # and nothing is left in the cache
+    assert not (tmp_path / "birds").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root, which CI has")
 def test_a_disk_that_fills_up_leaves_what_was_there(pushed: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
@@ -300,3 +356,61 @@ def test_a_folder_of_somebodys_is_not_replaced(pushed: Path, tmp_path: Path) -> 
     with pytest.raises(UserError, match="not a catalog"):
         fetch(pushed, tmp_path / "back")
     assert (tmp_path / "back" / "mine.txt").read_text() == "mine"
+
+
+def with_index(folder: Path, table: pa.Table) -> None:
+    (folder / INDEX).unlink()
+    pq.write_table(table, folder / INDEX)
+    signed(folder)
+
+
+def hollow(**columns: pa.Array) -> pa.Table:
+    """An index of one row that has nothing but these columns."""
+    arrays = [columns.get(field.name, pa.nulls(1, field.type)) for field in INDEX_SCHEMA]
+    return pa.Table.from_arrays(arrays, schema=INDEX_SCHEMA)
+
+
+def files_of_one_task(count: int, path: str) -> pa.Table:
+    kind = INDEX_SCHEMA.field("files").type
+    values = [pa.repeat(pa.scalar(value, field.type), count)
+              for value, field in zip((path, False, "0" * 64, 1), kind.value_type, strict=True)]  # fmt: skip
+    parts = pa.StructArray.from_arrays(values, fields=list(kind.value_type))
+    return hollow(files=pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), parts).cast(kind))
+
+
+HOLLOW: dict[str, tuple[Callable[[], pa.Table], str]] = {
+    "five million files": (lambda: files_of_one_task(5_000_000, "x"), "5,000,000 values in one column"),
+    "too many files of one task": (lambda: files_of_one_task(100_001, "x"), "100,001 files of one task"),
+    "a long path, many times": (lambda: files_of_one_task(2_000, "x" * (1 << 17)), "a text of 131,072 bytes"),
+    "not UTF-8": (
+        lambda: hollow(name=pa.StringArray.from_buffers(1, pa.array([0, 2], pa.int32()).buffers()[1],
+                                                        pa.py_buffer(b"\xff\xfe"))),
+        "not UTF-8",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOLLOW)
+def test_an_index_that_claims_more_than_anybody_lists_is_refused(
+    pushed: Path, fewer: Path, tmp_path: Path, case: str
+) -> None:
+    make, found = HOLLOW[case]
+    with_index(pushed, make())
+    with pytest.raises(CatalogError, match="the published index cannot be used") as caught:
+        fetch(pushed, tmp_path / "back")
+    assert found in (caught.value.found or "")
+    with pytest.raises(CatalogError, match="the index of an earlier push cannot be read"):
+        push(fewer, FolderPlace(pushed), Choices(description="new"), work=tmp_path / "work")
+
+
+def test_an_index_without_files_is_told_to_a_push(pushed: Path, fewer: Path, tmp_path: Path) -> None:
+    with_index(pushed, hollow())
+    with pytest.raises(CatalogError, match="the index of an earlier push cannot be read"):
+        push(fewer, FolderPlace(pushed), Choices(description="new"), work=tmp_path / "work")
+
+
+def test_a_manifest_that_is_a_pipe_is_not_waited_for(pushed: Path) -> None:
+    (pushed / MANIFEST).unlink()
+    os.mkfifo(pushed / MANIFEST)
+    with pytest.raises(CatalogError, match="no catalog was pushed here"):
+        read_manifest(pushed / MANIFEST)

@@ -20,7 +20,7 @@ from shipped import GOLDS, PROGRAM, ROWS, TABLES, catalog_of, digests, receipt_o
 from builder.check import check
 from builder.diff import diff
 from builder.ship import FolderPlace, PullReport, PushReport, pull, push
-from builder.ship.published import TASKS, read_manifest
+from builder.ship.published import MANIFEST, TASKS, read_manifest
 from builder.ship.push import Choices
 from builder.tree import look_of
 from catalog import paths
@@ -261,6 +261,8 @@ def test_what_was_public_is_not_made_private_under_the_same_name(proven: Path, p
 TAKEN = {
     "a folder of somebody's": ({"notes.txt": "mine"}, "this name is taken"),
     "a stray file": ({"tasks/mass/notes.txt": "mine"}, "something lies here that no push put there"),
+    "a stray picture": ({"plots/mine.svg": "<svg/>"}, "something lies here that no push put there"),
+    "a stray picture below": ({"plots/mine/tiers.svg": "<svg/>"}, "something lies here that no push put there"),
     "a stray task": ({"tasks/zz/task.toml": ""}, "something lies here that no push put there"),
 }
 
@@ -310,3 +312,70 @@ def test_an_earlier_pull_is_replaced_at_once(pushed: Path, fewer: Path, tmp_path
     with pytest.raises(UserError, match="no build put there"):
         fetch(pushed, tmp_path / "back")
     assert (tmp_path / "back/notes.txt").read_text() == "mine"
+
+
+def test_a_plot_that_is_drawn_no_more_goes_and_nobody_elses(proven: Path, tmp_path: Path) -> None:
+    catalog = shutil.copytree(proven, tmp_path / "catalog")
+    ship(catalog, tmp_path / "birds")
+    for entry in read_index(catalog):
+        write_receipt(catalog, receipt_of(entry, peak_memory_mb=None))  # nothing to draw memory from
+    ship(catalog, tmp_path / "birds")
+    assert {path.name for path in (tmp_path / "birds/plots").iterdir()} == {"tiers.svg", "answer-types.svg"}
+    (tmp_path / "birds/plots/memory.svg").write_text("mine")
+    with pytest.raises(CatalogError, match="no push put there") as caught:
+        ship(catalog, tmp_path / "birds", description="new")
+    assert caught.value.found == "plots/memory.svg"
+    assert (tmp_path / "birds/plots/memory.svg").read_text() == "mine"
+
+
+def test_a_push_of_an_older_checkout_is_replaced(proven: Path, fewer: Path, tmp_path: Path) -> None:
+    ship(proven, tmp_path / "birds")
+    manifest = tmp_path / "birds" / MANIFEST
+    values = json.loads(manifest.read_text())
+    del values["plots"]
+    manifest.unlink()
+    manifest.write_text(json.dumps(values))
+    ship(fewer, tmp_path / "birds")
+    assert len(list((tmp_path / "birds/plots").iterdir())) == 3
+
+
+def test_what_is_in_the_way_of_a_pull_is_told_in_a_pulls_words(pushed: Path, bees: Path, tmp_path: Path) -> None:
+    back = tmp_path / "back"
+    back.mkdir()
+    (back / "mine.txt").write_text("mine")
+    told = [in_the_way(pushed, back)]
+    (back / "mine.txt").unlink()
+    fetch(pushed, back)
+    (back / "mine.txt").write_text("mine")
+    told.append(in_the_way(pushed, back))
+    (back / "mine.txt").unlink()
+    ship(bees, tmp_path / "bees")
+    told.append(in_the_way(tmp_path / "bees", back))
+    (tmp_path / "file").write_text("mine")
+    told.append(in_the_way(pushed, tmp_path / "file"))
+    assert "this is a file" in told[-1]
+    assert (tmp_path / "file").read_text() == "mine"
+    for text in told:
+        assert "--out" not in text
+        assert "a build would" not in text
+        assert "build again" not in text
+        assert "pull" in text.rpartition("next:")[2]
+
+
+def in_the_way(pushed: Path, out: Path) -> str:
+    with pytest.raises(CatalogError) as caught:
+        fetch(pushed, out)
+    return str(caught.value)
+
+
+def test_what_is_no_file_in_the_way_of_a_push_is_told_in_a_pushs_words(fewer: Path, tmp_path: Path) -> None:
+    ship(fewer, tmp_path / "birds")
+    (tmp_path / "birds/tasks/\x1blink").symlink_to(tmp_path)
+    with pytest.raises(CatalogError, match="no push put there") as caught:
+        ship(fewer, tmp_path / "birds")
+    assert "push again" in (caught.value.fix or "")
+    assert "\x1b" not in str(caught.value)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(CatalogError, match="this is a file") as caught:
+        ship(fewer, tmp_path / "file")
+    assert "--to" in (caught.value.fix or "")
