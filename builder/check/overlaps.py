@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
-from builder.dedupe import canonical_text
+from builder.dedupe import canonical_text, plain_question
 from builder.seen import telling
 from catalog.findings import Finding
 from catalog.index import Entry
@@ -65,7 +65,7 @@ class Signature:
 
 
 def normalised(text: str, tables: Iterable[tuple[str, str]] = ()) -> str:
-    """A question without what does not change it: case, Unicode form, blanks, punctuation.
+    """A question as a build reads it (``plain_question``), without its tables' names.
 
     The name of a table stands for its bytes, so that a copy under another name makes no other question. Names are
     looked for as whole words, all at once: what stands for one is never searched for another.
@@ -77,7 +77,7 @@ def normalised(text: str, tables: Iterable[tuple[str, str]] = ()) -> str:
             hashes.setdefault(_folded(name), sha256)
     if hashes:
         folded = _names(tuple(hashes)).sub(lambda match: f" {hashes[match[0]]} ", folded)
-    return " ".join(re.findall(r"[\w.%-]+", folded))
+    return plain_question(folded)
 
 
 def _folded(text: str) -> str:

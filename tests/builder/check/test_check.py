@@ -237,9 +237,10 @@ def test_a_gold_in_its_own_question_is_told_once(
     ],
 )
 def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule: str) -> None:
-    # The rows differ in a way that a person would not call a difference, and the build's own deduplication may.
-    (tmp_path / "penguins.csv").write_text("species,mass\nAdelie,3750\n")
-    questions = ("How many penguins are there?", "How many penguins are there ?")
+    # A copy under another name is other data to the build's own deduplication, and the same to the check.
+    for name in ("penguins.csv", "copy.csv"):
+        (tmp_path / name).write_text("species,mass\nAdelie,3750\n")
+    questions = ("How many penguins are there?", "how many penguins are there ?")
     rows = [
         {"task_id": "a", "question": questions[0], "answer": "4", "answer_type": "integer", "tables": ["penguins.csv"]},
         {
@@ -247,7 +248,7 @@ def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule
             "question": questions[1],
             "answer": gold,
             "answer_type": "integer",
-            "tables": ["penguins.csv"],
+            "tables": ["copy.csv"],
         },
     ]
     rows[1]["split"] = split
