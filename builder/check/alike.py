@@ -5,8 +5,8 @@ the members of every set in one order, the rarest first, two sets that are alike
 of both, and so near that enough members stand behind it (prefix and position filters, after Chaudhuri 2006 and Xiao
 2008). Questions of one form that differ in one number have rare members in front and never meet.
 
-A set that was given often enough is given no more, so that no catalog takes longer than its size allows; ``worn_out`` says
-of which sets that holds.
+A set that was given often enough is given no more, so that no catalog takes longer than its size allows; ``worn_out``
+says of which sets that holds.
 """
 
 from __future__ import annotations
