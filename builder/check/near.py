@@ -31,7 +31,7 @@ OTHER_ANSWER: Final = 0.95
 # Pairs of one table's tasks up to which nothing is cut off. Above, each task is compared with so many others, or with
 # fewer where so many are near: one of them says what there is to say.
 _FEW: Final = 250_000
-_LOOKS: Final = 500
+_LOOKS: Final = 300
 _ENOUGH: Final = 100
 
 
