@@ -43,7 +43,12 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
         accept, reject = forms_of(gold)
     reject = [*_own(row), *reject]
     cases = {"accept": _unique(accept), "reject": _unique(reject)[:_MOST]}
-    both = {case["answer"] for case in cases["accept"]} & {case["answer"] for case in cases["reject"]}
+    forms = {case["answer"] for case in cases["accept"]}
+    both = forms & {case["answer"] for case in cases["reject"]}
+    slips = both & set(row.near_misses)
+    if slips:
+        fix = "take it out of near_misses, or state in the question what makes it wrong"
+        raise _refuse(row, "a near miss of the row is right", repr(min(slips)), fix)
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
     try:
@@ -55,7 +60,9 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     return cases
 
 
-def _refuse(row: Row, message: str, found: str) -> RowError:
+def _refuse(
+    row: Row, message: str, found: str, fix: str = "correct the gold, its answer type or its tolerance"
+) -> RowError:
     graded = f"gold {row.answer!r} ({row.answer_type}), rtol {row.rtol}, atol {row.atol}, decimals {row.decimals}"
     return RowError(
         f"task {row.task_id!r}: {message}",
@@ -63,7 +70,7 @@ def _refuse(row: Row, message: str, found: str) -> RowError:
         where=row.where or None,
         expected=graded[:300],
         found=found,
-        fix="correct the gold, its answer type or its tolerance",
+        fix=fix,
     )
 
 

@@ -15,6 +15,8 @@ from typing import Final
 from catalog.reasons import Kind
 from catalog.rows import Row
 
+_AROUND: Final = ",;:?\"'()[]{}\u2026\u201c\u201d\u2018\u2019\u00ab\u00bb"
+_BEHIND: Final = f"!.{_AROUND}"
 _TOLD_GOLDS: Final = 5
 _TOLD_IDS: Final = 3  # of one gold
 _TOLD_LETTERS: Final = 100
@@ -155,7 +157,17 @@ def canonical_text(text: str) -> str:
 def _question_key(row: Row) -> int:
     asked = [row.instruction] if row.instruction else [row.question, row.answer_format or ""]
     data = sorted({*row.tables, *row.files})
-    return _hash("\0".join([*map(_folded, asked), row.hf_bucket or "", row.bucket_prefix or "", *data]))
+    return _hash("\0".join([*map(plain_question, asked), row.hf_bucket or "", row.bucket_prefix or "", *data]))
+
+
+def plain_question(text: str) -> str:
+    """A question without what does not change it: case, Unicode form, blanks, and the punctuation around its words.
+
+    What stands inside a word, or means something (``!=``, ``C++``, ``< 5``), stays.
+    """
+    words = unicodedata.normalize("NFKC", text).casefold().split()
+    bare = (word.strip(_AROUND).rstrip(_BEHIND) for word in words)
+    return " ".join(word for word in bare if word)
 
 
 def _folded(text: str) -> str:

@@ -1,19 +1,21 @@
 """Writes a catalog's directory so that, killed at any point, it is the old one or the new one.
 
-A build works in a folder beside its target and changes places with it in one step at the end (``renameat2`` with
-``RENAME_EXCHANGE`` where the kernel has it, two renames that the next build can finish elsewhere). Tables and other
-shared files are stored once, under the sha256 of their bytes, and hard-linked into task directories; tasks that did not
-change are hard-linked from the old catalog, so not one of their bytes is written again.
+A build works in a workshop beside its target (``.NAME.harborwright``) and changes places with it in one step at the end
+(``renameat2`` with ``RENAME_EXCHANGE`` where the kernel has it, two renames that the next build can finish elsewhere).
+Tables and other shared files are stored once, under the sha256 of their bytes, and hard-linked into task directories;
+tasks that did not change are hard-linked from the old catalog, so not one of their bytes is written again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,12 +24,15 @@ from builder.baked import TaskFile
 from builder.ours import refuse_what_is_not_ours
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.written import shown
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
 ELSEWHERE = "choose another place with --out"
+# What a workshop holds.
+_LOCK, _NEW, _OLD = "lock", "new", "old"
 UMASK = 0o022  # what makes of a new folder's mode 755, and of a new file's 644
 
 
@@ -285,10 +290,9 @@ def building(
             it holds what no build put there, or another catalog.
     """
     target = resolved(target, elsewhere)
-    new = target.with_name(f".{target.name}.building")
-    old = target.with_name(f".{target.name}.old")
     try:
-        with _locked(target, elsewhere):
+        with _workshop(target, elsewhere) as work:
+            new, old = work / _NEW, work / _OLD
             _recover(target, name, new, old, refuse)
             new.mkdir()
             try:
@@ -304,12 +308,30 @@ def building(
         raise _friendly(error, target, elsewhere) from error
 
 
+def workshop_of(target: Path) -> Path:
+    """The folder beside ``target`` in which a build of it works; there is one only while it does, or was killed."""
+    return target.with_name(f".{target.name}.harborwright")
+
+
 @contextmanager
-def _locked(target: Path, elsewhere: str) -> Iterator[None]:
-    """Hold the target's lock file; the kernel lets go of it however the process ends."""
+def _workshop(target: Path, elsewhere: str) -> Iterator[Path]:
+    """Have the target's workshop to oneself; the kernel lets go of its lock however the process ends.
+
+    Everything of ours beside a target is in this one folder: what else lies there is nobody's leftover.
+    """
+    work = workshop_of(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    lock = target.with_name(f".{target.name}.lock")
-    with lock.open("a") as handle:
+    work.mkdir(exist_ok=True)
+    _refuse_foreign(work)
+    lock = work / _LOCK
+    busy = CatalogError(
+        "another build is writing this catalog", where=target, fix=f"wait for it to end, or {elsewhere}"
+    )
+    try:
+        handle = lock.open("a")
+    except FileNotFoundError:  # its holder ended just now, and took the folder with it
+        raise busy from None
+    with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The holder removes the file as it ends: a lock on a removed file would keep nobody out.
@@ -317,13 +339,30 @@ def _locked(target: Path, elsewhere: str) -> Iterator[None]:
         except (BlockingIOError, FileNotFoundError):
             held = False
         if not held:
-            raise CatalogError(
-                "another build is writing this catalog", where=target, fix=f"wait for it to end, or {elsewhere}"
-            )
+            raise busy
         try:
-            yield
+            yield work
         finally:
             lock.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the next build has put its own lock there
+                work.rmdir()
+
+
+def _refuse_foreign(work: Path) -> None:
+    """Refuse a workshop that no build can have left: its lock is a file, the rest folders of known names."""
+    kinds = {_LOCK: stat.S_ISREG, _NEW: stat.S_ISDIR, _OLD: stat.S_ISDIR}
+    strange = [work.name] if work.is_symlink() else []
+    for path in [] if strange else sorted(work.iterdir()):
+        is_kind = kinds.get(path.name)
+        if is_kind is None or not is_kind(path.lstat().st_mode):
+            strange.append(path.name)
+    if strange:
+        raise CatalogError(
+            "the folder that a build of this catalog works in holds what no build put there",
+            where=work,
+            found=shown(", ".join(strange), 200),
+            fix="move it away; nothing was touched",
+        )
 
 
 def _recover(target: Path, name: str, new: Path, old: Path, refuse: Callable[[Path, str], None]) -> None:

@@ -8,6 +8,7 @@ that nobody knows is kept in ``extra`` and reported, never dropped.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
@@ -216,6 +217,9 @@ KNOWN_COLUMNS = frozenset(Row.model_fields) - {"extra", "where"}
 SET_ASIDE_COLUMN = "set_aside"
 
 
+_BEGUN_OBJECT = re.compile(r'\s*\{\s*"[^"]*"\s*:')
+
+
 def _gold(value: object) -> object:
     """Named answers come as an object, as JSON text of one, or as a list of objects."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -223,7 +227,9 @@ def _gold(value: object) -> object:
             parsed = read_json(value, CELL_LIMIT)
         except UnfitError:
             raise
-        except ValueError:
+        except ValueError as error:
+            if _BEGUN_OBJECT.match(value):
+                raise UnfitError(f"{value[:80]!r}, which is no valid JSON ({error})") from None
             return value  # an answer may begin with a brace
         return _gold(parsed)
     if isinstance(value, Mapping):

@@ -33,7 +33,7 @@ from functools import lru_cache
 
 TYPE_CHECKING = False  # true to a type checker; `typing` itself costs every start some milliseconds
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from functools import cached_property as part
     from hashlib import sha256
     from re import compile as pattern
@@ -105,17 +105,24 @@ ANSWER_TYPES = (
 
 MAX_ANSWER = 64 * 1024  # the seal copies no more; longer text is refused before anything reads it
 MAX_WORKING = 3000  # characters of working that may stand before a declared final answer
+MAX_MARKS = 8  # declarations of one and the same answer
 MAX_SENTENCE = 400  # characters of one scalar answer, its sentence included
 MAX_DIGITS = 300  # digits, and size of the exponent, of one number
 LIST_TYPES = frozenset({"list", "ordered_list", "set"})
-SHORT = 64  # characters of a text whose reading is kept for the next answer; what is kept is small
-MAX_ITEMS = 10_000
+SHORT = 64  # characters of a text whose reading is kept for the next answer
+KEPT = 4096  # such readings, so that what is kept is small
 MAX_LEFTOVER = 48  # items of a list that may need pairing by more than equality
 MAX_DEPTH = 24  # nesting of brackets in an answer that is read as JSON
 
 EXACT = Context(prec=4 * MAX_DIGITS, traps=[InvalidOperation])  # wide enough that no difference is ever rounded
 SHOWN = Context(prec=20)  # of a number in a reason
 TINY = Decimal("1e-9")  # what a derived tolerance grants two programs that print the same float
+
+
+def _kept(read: Callable[[str], str]) -> Callable[[str], str]:
+    """A reading of a text that remembers those of the last short texts."""
+    kept = lru_cache(maxsize=KEPT)(read)
+    return lambda text: kept(text) if len(text) <= SHORT else read(text)
 
 
 class GoldError(ValueError):
@@ -238,7 +245,7 @@ PREPOSITIONS = frozenset("in of for at on by with from during among amongst with
 PLACING = ("in", "of", "during", "for", "on", "at")  # "in 2019" is "of 2019"; "below 70" is not "above 70"
 NEGATED = pattern(r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b")
 
-LINKS = frozenset("it's is was are were be in by on at called named : =".split())
+LINKS = frozenset("it's is been was are were be in by on at called named : =".split())
 VERBS = frozenset("is was are were has have had does did do with".split())
 # How a noun begins that is counted, and how one that is not: "how many of the 60 students own more than two cars".
 COUNT_LEADS = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
@@ -281,7 +288,6 @@ ORDERS = pattern(
     re.IGNORECASE,
 )
 
-SHORTEST_ORDER = "grader"
 ORDER_WORDS_NEEDED = (
     *("reward", "grade", "mark", "score", "award", "accept", "treat", "give", "assign", "consider"),
     *("ignore", "disregard", "override", "bypass", "forget", "system", "assistant", "developer"),
@@ -312,6 +318,7 @@ QUANTIFIED = frozenset("any some there all every each both either only".split())
 AFTER_NO = frozenset("it it's they there here this that these those the a an he she we i because since".split())
 AUXILIARIES = frozenset("is are was were does do did has have had".split())
 FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
+NO_AMOUNT = NEGATIONS | {"0", "zero"}
 NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
 POINTING = frozenset("it they there he she this that these those we all both each".split())
 # How much a reason says there is, and to how much of it a question applies.
@@ -336,6 +343,7 @@ ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction li
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
+ONES = frozenset("zero one two three four five six seven eight nine".split())
 NUMBER_WORDS = dict(
     zip(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -391,7 +399,10 @@ UNIT_TABLE = {
         l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
         yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
-    "temperature": "°c celsius c degc ℃ centigrade | °f fahrenheit f degf ℉ | k kelvin kelvins",
+    "temperature": """
+        °c celsius c degc ℃ centigrade degree-celsius degrees-celsius °-celsius degree-c degrees-c °-c |
+        °f fahrenheit f degf ℉ degree-fahrenheit degrees-fahrenheit °-fahrenheit degree-f degrees-f °-f |
+        k kelvin kelvins""",
     "angle": "° deg degree degrees | rad radian radians",
     "energy": "kwh | mwh | gwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
     "power": """
@@ -405,12 +416,14 @@ UNIT_TABLE = {
         pp pps ppt ppts pts percentage-point percentage-points point points %-points
         | bp bps basis-point basis-points""",
     "money": """
-        USD us$ usd | EUR € euro euros eur | GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        USD us$ usd us-dollar us-dollars us-$ american-dollar american-dollars | EUR € euro euros eur |
+        GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
         AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
         real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
         ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
+CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪")
 DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
@@ -606,7 +619,8 @@ def clean(answer: str | bytes) -> str:
 
 WRAPPERS = ("**", "__", "`", '"', "'", "$$", "*", "_", "$")
 DRESSES = frozenset("`~<\\*_\"'$#•-")
-LANGUAGE = pattern(r"(?:[^\W\d][\w+.-]*)?[ ]*\Z")  # no language is a number
+# A fence, with its language, which is no number.
+FENCED = pattern(r"\A(```|~~~)(?:(?:[^\W\d][\w+.-]*)?[ ]*\n)?((?:(?!\1).)*)\1\Z", re.DOTALL)
 STRUCK = pattern(r"(?<!~)~~(?!~)[^~]*~~(?!~)|<(s|del|strike)>[^<]*</\1>")
 TAGGED = pattern(r"\A<(\w{1,12})>(.*)</\1>\Z", re.DOTALL)
 # Tags whose content is run, hidden or working, never an answer.
@@ -614,6 +628,7 @@ NO_DRESS = frozenset(
     "script style template iframe svg title head think thinking thought reasoning scratchpad error warning".split()
 )
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
+LATEX_MATH = pattern(r"\A\\[(\[](?!.*\\[(\[])(.*)\\[)\]]\Z", re.DOTALL)
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
 MARK = pattern(
@@ -641,21 +656,17 @@ def _peel_once(text: str) -> str:
     text = text.strip(" \t\n")
     if text[:1] not in DRESSES:
         return text  # every dressing around the whole begins with a mark
-    if text[:3] in ("```", "~~~") and len(text) >= 6 and text.endswith(text[:3]) and text[:3] not in text[3:-3]:
-        language, newline, body = text[3:-3].partition("\n")
-        return body if newline and LANGUAGE.match(language) else text[3:-3]
+    match = FENCED.match(text)
+    if match:
+        return match[2]
     if text[0] == "<":
         match = TAGGED.match(text)
-        shown = match and f"<{match[1]}>" not in match[2] and match[1].casefold() not in NO_DRESS
-        return match[2] if match and shown else text
+        return match[2] if match and match[1].casefold() not in NO_DRESS else text
     if text[0] == "\\":
         match = LATEX_WRAPPER.match(text)
         if match and _closing(text, match.end()) == len(text) - 1:
             return text[match.end() : -1]
-        for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
-            if text.startswith(opening) and text.endswith(closing) and text.count(opening) == 1:
-                return text[2:-2]
-        return text
+        return LATEX_MATH.sub(r"\1", text)
     for mark in WRAPPERS:
         inner = text[len(mark) : -len(mark)]
         if len(text) > 2 * len(mark) and text == mark + inner + mark and mark not in inner:
@@ -682,15 +693,13 @@ def _unbox(text: str) -> str:
     position = 0
     for match in re.finditer(r"\\boxed\s*\{", text):
         end = _closing(text, match.end())
-        if end < 0:
+        if end == -1:
             break
         if match.start() < position:
             continue
         found.append(text[match.end() : end].strip())
         pieces += [text[position : match.start()], found[-1]]
         position = end + 1
-        if len(found) > 8:
-            break
     if len({fold(item) for item in found}) > 1:
         raise Wrong("Several different boxed answers are given.")
     return "".join([*pieces, text[position:]])
@@ -698,7 +707,7 @@ def _unbox(text: str) -> str:
 
 def _sentence_start(text: str, position: int) -> int:
     """Where the sentence or line around `position` begins."""
-    line = text.rfind("\n", 0, position) + 1
+    line = text[:position].rfind("\n") + 1
     ends = [line + match.end() for match in SENTENCE_END.finditer(text[line:position])]
     return ends[-1] if ends else line
 
@@ -709,15 +718,14 @@ def declared(text: str) -> str:
     Raises Wrong where two declarations differ, where the working is long, and where nothing is declared after all.
     """
     boxed = "\\boxed" in text
-    text = _unbox(text) if boxed else text
+    text = _unbox(text)
     folded = text.casefold()
     marks = list(MARK.finditer(text)) if "answer" in folded or "result" in folded else []
     if not marks and not boxed:
         return text
     if not marks:
-        lines = [line for line in text.split("\n") if line.strip()]
-        return _last_sentence(lines[-1] if len(lines) > 1 and len(text) <= MAX_WORKING else text)
-    if len(marks) > 8:
+        return text[_sentence_start(text, len(text.rstrip())) :]
+    if len(marks) > MAX_MARKS:
         raise Wrong("The answer declares many answers.")
     starts = [_sentence_start(text, mark.start()) for mark in marks]
     if starts[-1] > MAX_WORKING:
@@ -734,24 +742,16 @@ def declared(text: str) -> str:
     return text[starts[-1] :]
 
 
-def _last_sentence(text: str) -> str:
-    return text[_sentence_start(text, len(text.rstrip())) :]
-
-
 def _may_order(text: str) -> bool:
     """Whether one of the words stands in a text without which no order is given."""
-    if not text.isascii():
-        return True
-    folded = text.lower()
-    if len(text) < len(SHORTEST_ORDER) or folded == text.upper():  # no letter
-        return False
+    folded = text.casefold()
     return any(word in folded for word in ORDER_WORDS_NEEDED)
 
 
 def _behind_hashes(text: str) -> str:
     """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
     working, _, last = text.rpartition("\n#### ")
-    if "\\boxed" in working and "\n" not in last:
+    if "\\boxed" in working:
         raise Wrong("Two answers are declared.")
     alone = "#" not in working and "\n" not in last and not MARK.search(text)
     return last if alone and len(working) <= MAX_WORKING else text
@@ -759,18 +759,17 @@ def _behind_hashes(text: str) -> str:
 
 def undress(text: str, ctx: Question) -> str:
     """From a clean answer to the one statement in it, without markup."""
-    longer = {"fields": MAX_ANSWER}.get(ctx.answer_type, 8 * len(ctx.gold) if ctx.answer_type in LIST_TYPES else 0)
+    longer = MAX_ANSWER if ctx.answer_type == "fields" else 8 * len(ctx.gold)
     if len(text) > MAX_WORKING + MAX_SENTENCE + longer:
         raise Wrong("The answer is longer than a short answer with its working.")
     match = ORDERS.search(text) if _may_order(text) else None
     if match and match[0].strip().casefold() not in ctx.known_text:
         raise Wrong("The answer gives the grader an order.")
-    marked = "\\" in text or "[" in text or ".*" in text or ".+" in text
-    if marked and PATTERN.search(text) and not PATTERN.search(ctx.gold):
+    if PATTERN.search(text) and not PATTERN.search(ctx.gold):
         raise Wrong("The answer is a pattern.")
-    if ctx.answer_type != "fields" and "!" in text and "!" not in ctx.gold and NEGATION_MARK.search(text):
+    if ctx.answer_type != "fields" and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
-    text = peel(_behind_hashes(text) if "\n#### " in text else text)
+    text = peel(_behind_hashes(text))
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -803,7 +802,6 @@ FRACTION_FIXED = pattern(
 LITERAL_END = pattern(r"[\s,;:?()\[\]\"]+")
 QUESTION_NUMBER = pattern(r"\d(?:[\d.,]*\d)?")
 EACH = pattern(r"(?:\b(?:per|an?|each|every)\s+|(?<![\w)])/)([^\W\d_]+[23]?)\b")
-PER = pattern(r"\b(?:per|each|every)\b|(?<![\w)])1?/(?=[^\W\d_])")
 OR_BEYOND = pattern(r"\w or (?:more|less|above|below|over|under|[^\W\d_]{2,}er)\b")  # "5 or more", "2010 or later"
 CHOICE = pattern(r"([\w.-]+),?\s+or\s+([\w.-]+)")
 COLUMNS = pattern(r"\bcolumns?\s+([^().;?!]*)")
@@ -816,12 +814,8 @@ LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
-def stem(word: str) -> str:
-    """A word without the endings that number, tense and comparison give it."""
-    return _short_stem(word) if len(word) <= SHORT else _stem(word)
-
-
 def _stem(word: str) -> str:
+    """A word without the endings that number, tense and comparison give it."""
     word = word.casefold()
     for ending in ("'s", "ings", "ing", "ers", "er", "ies", "ied", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -829,7 +823,7 @@ def _stem(word: str) -> str:
     return word
 
 
-_short_stem = lru_cache(maxsize=4096)(_stem)
+stem = _kept(_stem)
 
 
 def _sides(table: str) -> list[list[set[str]]]:
@@ -904,7 +898,7 @@ class Question:
 
     @part
     def units(self) -> frozenset[str]:
-        units = _asked_units(self.text)
+        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text)
         if not units and self.how_old:
             return UNITS["years"]
         if units >= UNITS["pounds"]:  # a mass or a currency, never both
@@ -913,16 +907,24 @@ class Question:
         return units
 
     @part
-    def periods(self) -> set[str]:
-        """The units of time that "per", "each" or "monthly" names."""
+    def per_words(self) -> list[str]:
+        """What "per", "each" or "monthly" names."""
         named = (period for word, period in PERIOD_WORDS.items() if word in self.raw_words)
-        return {unit for word in (*EACH.findall(plain_powers(self.folded)), *named) for unit in UNITS.get(word, ())}
+        return [*EACH.findall(plain_powers(self.folded)), *named]
+
+    @part
+    def periods(self) -> set[str]:
+        return {unit for word in self.per_words for unit in UNITS.get(word, ())}
 
     @part
     def scale(self) -> Decimal:
         match = QUESTION_SCALE.search(self.folded)
         word = next((group for group in match.groups() if group), "") if match else ""
         return Decimal(SCALES.get(word, 1))
+
+    @part
+    def moneyed(self) -> bool:
+        return self.answer_type == "currency" or _is_money(self.units)
 
     @part
     def points(self) -> bool:
@@ -944,12 +946,6 @@ class Question:
         return rises - falls
 
     @part
-    def asks_change(self) -> bool:
-        """Whether it speaks of a change or of a difference, in whatever direction."""
-        words = self.raw_words
-        return bool(CHANGE_ASKED.search(self.folded)) or not words.isdisjoint(INCREASES | DECREASES)
-
-    @part
     def directions(self) -> list[tuple[int, int]]:
         """The rows of OPPOSITES it speaks of, each with the one side of it."""
         sides = [(row, [side for side in (0, 1) if pair[side] & self.stems]) for row, pair in enumerate(DIRECTIONS)]
@@ -968,7 +964,7 @@ class Question:
         """The stems of what it asks about as not being so: "price" of "which rows have no price"."""
         start = next((at for at, token in enumerate(self.tokens) if token in ("which", "what", "who")), 0)
         clause = self.tokens[start:]
-        stop = next((at for at, token in enumerate(clause) if token in ".?;:(" or token == "if"), len(clause))
+        stop = next((at for at, token in enumerate(clause) if token in ".?;:("), len(clause))
         denial = next((at for at in range(stop) if _denies(clause[at])), stop)
         return {stem(word) for word in clause[denial + 1 : stop] if word not in FUNCTION_WORDS} - {
             stem(noun) for noun in self.asked_for[0]
@@ -978,7 +974,7 @@ class Question:
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
-        if not match or NEGATED.search(self.folded):
+        if not match:
             return []
         tokens = _tokens_of(self.folded[match.end() :])
         stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token in ALTERNATIVES), len(tokens))
@@ -1021,10 +1017,10 @@ class Question:
         for at in range(len(self.tokens)):
             if tuple(self.tokens[at : at + 2]) not in COUNT_LEADS:
                 continue
-            start = at + 2
-            while start < len(self.tokens) and (self.tokens[start] in COUNT_FILLERS or self.tokens[start].isdigit()):
-                start += 1
-            found.update(self._noun_phrase(start, 4))
+            rest = enumerate(self.tokens[at + 2 :], at + 2)
+            starts = [step for step, word in rest if word not in COUNT_FILLERS and not word.isdigit()]
+            for start in starts[:1]:
+                found.update(self._noun_phrase(start, 4))
         return found
 
     @part
@@ -1070,14 +1066,8 @@ class Question:
         """Whether a word of an answer comes from the question or is a word any sentence may hold."""
         if word in ALTERNATIVES:
             return False
-        if word in FRAME or word in self.raw_words:
-            return True
         parts = [part for part in word.replace(".", "_").split("_") if part]
-        return bool(parts) and all(stem(part) in self.stems or part in FRAME for part in parts)
-
-    def names_with(self, number: str, following: str) -> bool:
-        """Whether a number is part of a name in the question ("200-day average", "2010 rows")."""
-        return following.isalpha() and following not in SEPARATING and self.says(number, following)
+        return all(stem(part) in self.stems or part in FRAME for part in parts)
 
     def asks(self, word: str) -> bool:
         """Whether it asks for a bound ("by which date", "since when"), so that the answer may name it as one."""
@@ -1093,8 +1083,7 @@ class Question:
             return False
         if "or" in tokens:
             return bool(OR_BEYOND.search(" ".join(tokens)))
-        plain = self.common_words.union(token for token in tokens if token.isdigit())
-        return self.options.isdisjoint(tokens) and not plain.isdisjoint(WORD.findall(" ".join(tokens)))
+        return self.options.isdisjoint(tokens)
 
     def says(self, *words: str) -> bool:
         """Whether the question has these words and numbers side by side."""
@@ -1113,11 +1102,11 @@ class Question:
                 clauses.append(_clause(tokens[at + 1 :]))
                 continue
             if tokens[at + 1 : at + 2] in (["is"], ["was"]):
-                clause = " ".join(tokens[at + 2 :]) + " ? "
+                clause = " ".join(tokens[at:]) + " ? "
                 nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
-                if word in VERBS or word in FRAME or not word[0].isalnum():
+                if word in FRAME or not word[0].isalnum():
                     break
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
@@ -1152,7 +1141,7 @@ def _turns(word: str) -> bool:
     return any(stem(word) in side for pair in DIRECTIONS for side in pair)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _question_read(question: str, gold: str, answer_type: str) -> Question:
     return Question(question, gold, answer_type)
 
@@ -1165,19 +1154,17 @@ def question_of(question: str, gold: str, answer_type: str) -> Question:
     return copy
 
 
+IN_FILE = pattern(r"\A(?:, )?(?:" + "|".join(sorted(PREPOSITIONS)) + r") (?:[^ ]+ ){0,3}?[^ ]+\.[^ ]*(?: ,)?(?: |\Z)")
+
+
 def _past_file(tokens: list[str]) -> list[str]:
     """The tokens without "in the file cars.csv" in front."""
-    start = tokens[:1] == [","]
-    if tokens[start : start + 1] and tokens[start] in PREPOSITIONS:
-        for at in range(start + 1, min(start + 5, len(tokens))):
-            if "." in tokens[at][1:]:
-                return tokens[at + 1 + (tokens[at + 1 : at + 2] == [","]) :]
-    return tokens
+    return IN_FILE.sub("", " ".join(tokens)).split()
 
 
 def _clause(tokens: list[str]) -> list[str]:
     """The tokens up to the next mark that ends a clause."""
-    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:(" or token == "or"), len(tokens))
+    stop = next((at for at, token in enumerate(tokens) if token in "?.,;:("), len(tokens))
     return tokens[:stop]
 
 
@@ -1187,10 +1174,14 @@ NO_UNITS: frozenset[str] = frozenset()
 def units_of(key: str) -> frozenset[str]:
     """The units a written form may mean; `a/b` is made of its parts."""
     key = SPEEDS.get(key, key)
-    if "/" not in key or key in UNITS or key.count("/") != 1:
+    if key.count("/") != 1:
         return UNITS.get(key, NO_UNITS)
     above, below = key.split("/")
     return frozenset(f"{first}/{second}" for first in UNITS.get(above, ()) for second in UNITS.get(below, ()))
+
+
+def _is_money(units: frozenset[str]) -> bool:
+    return any(DIMENSIONS.get(unit) == "money" for unit in units)
 
 
 def _unit_key(text: str) -> str:
@@ -1238,7 +1229,7 @@ def _asked_units(text: str) -> frozenset[str]:
 class Quantity(NamedTuple):
     """A number as written: its value, whether a percent sign, a scale word or a unit stood beside it."""
 
-    value: Decimal
+    value: Decimal = Decimal(0)
     percent: bool = False
     scaled: bool = False
     units: frozenset[str] = frozenset()
@@ -1252,7 +1243,7 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
-    value: Decimal | None = None
+    value: Decimal = Decimal(0)
 
 
 SPECIALS = {
@@ -1282,8 +1273,12 @@ LATEX_TEXT = pattern(r"\\(?:text|mathrm)\{([^{}]{0,40})\}")
 LATEX_DEGREE = pattern(r"\^\s?(?:\{\s?\\circ\s?\}|\\circ(?![a-zA-Z]))|\\degree(?![a-zA-Z])")
 TEN_POWER = pattern(r"(10)([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)")
 _POWER = r"[²³]?(?:\^?\d(?!\d))?"
+PERCENT = pattern(r"(?:%|(?:percent|pct|per\s+cent)\b)(\s*-?\s*points?\b)?|percentage(\s+points?\b)", re.IGNORECASE)
 UNIT_TEXT = pattern(rf"\s*((?:°|µ|μ)?[^\W\d_°µ]+{_POWER}(?:[/·*][^\W\d_]+{_POWER})*|°[CFcf]?|[℃℉])")
 GROUPED = pattern(r"\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*\Z")
+DOTTED = pattern(r"(?:\d+\.?|\d*\.\d+)\Z")
+COMMA_DECIMAL = pattern(r"(?:0\d*|\d{4,}|\d{1,3}(?!,\d{3}\Z)),\d+\Z")
+GROUPED_DECIMAL = pattern(r"(\d{1,3}([ ,.'_])\d{3}(?:\2\d{3})*)(?!\2)[.,](\d*)\Z")
 PLACES = pattern(
     r"[(,]?\s*\b(?:rounded|rounding)?\s*(?:to|at|with)\s+"
     r"(?:the\s+nearest\s+[a-z]+|(?:\d{1,2}|one|two|three|four|five|six)\s+"
@@ -1311,33 +1306,20 @@ def read_decimal(blob: str) -> Decimal | None:
     """
     if len(blob) > MAX_DIGITS:
         return None
-    if blob.isdecimal():
+    if DOTTED.match(blob):
         return Decimal(blob)
-    marks = [char for char in blob if not char.isdigit()]
-    if not marks:
-        return Decimal(blob)
-    kinds = sorted(set(marks), key=blob.rindex)
-    if kinds == ["."] and len(marks) == 1:
-        return Decimal(blob.rstrip("."))
-    if kinds == [","] and len(marks) == 1 and (not GROUPED.match(blob) or blob.startswith("0")):
-        return Decimal(blob.replace(",", ".")) if re.match(r"\d+,\d+\Z", blob) else None
-    if len(kinds) == 1:
-        return None if kinds == ["."] and len(marks) == 1 else _ungroup(blob)
-    if len(kinds) == 2 and marks.count(kinds[1]) == 1 and kinds[1] in ".,":
-        whole, _, part = blob.rpartition(kinds[1])
-        value = _ungroup(whole)
-        return None if value is None else Decimal(f"{value}.{part}")
-    return None
-
-
-def _ungroup(blob: str) -> Decimal | None:
+    if COMMA_DECIMAL.match(blob):
+        return Decimal(blob.replace(",", "."))
     match = GROUPED.match(blob)
-    return Decimal(blob.replace(match[1], "")) if match else None
+    if match:
+        return Decimal(blob.replace(match[1], ""))
+    match = GROUPED_DECIMAL.match(blob)
+    return Decimal(f"{match[1].replace(match[2], '')}.{match[3]}") if match else None
 
 
-def _power(mantissa: Decimal, exponent: str) -> Decimal | None:
-    power = int(exponent) if len(exponent) < 8 else 10**6
-    return mantissa.scaleb(power, EXACT) if abs(power) <= MAX_DIGITS else None
+def _power(mantissa: Decimal | None, exponent: str) -> Decimal | None:
+    power = Decimal(exponent)
+    return mantissa.scaleb(power, EXACT) if mantissa is not None and abs(power) <= MAX_DIGITS else None
 
 
 def _token_values(match: re.Match[str]) -> list[Decimal | None]:
@@ -1351,17 +1333,17 @@ def _token_values(match: re.Match[str]) -> list[Decimal | None]:
         return [_divide(read_decimal(above.lstrip("-")), read_decimal(below), above.startswith("-"))]
     parts = EXPONENT.split(text)
     value = read_decimal(parts[0].rstrip("."))
-    if value is None and " " in parts[0] and len(parts) == 1:
+    if value is None:
         return [read_decimal(piece) for piece in parts[0].rstrip(".").split(" ")]
     for exponent in parts[1:]:
-        value = None if value is None else _power(value, exponent.strip("}) "))
+        value = _power(value, exponent.strip("}) "))
     return [value]
 
 
 def _divide(above: Decimal | None, below: Decimal | None, negative: bool = False) -> Decimal | None:
     if above is None or not below:
         return None
-    quotient = Context(prec=50).divide(above, below)
+    quotient = EXACT.divide(above, below)
     return -quotient if negative else quotient
 
 
@@ -1369,7 +1351,7 @@ def scan(text: str) -> list[Token]:
     """Numbers, words and signs in the order they stand; Raises Wrong for digits with no single reading."""
     tokens: list[Token] = []
     for match in TOKEN.finditer(text):
-        kind = match.lastgroup or "sym"
+        kind = str(match.lastgroup)
         if kind in ("word", "sym"):
             tokens.append(Token(kind, match.group(), match.start(), match.end()))
             continue
@@ -1381,15 +1363,13 @@ def scan(text: str) -> list[Token]:
 
 
 def _join_fractions(tokens: list[Token]) -> list[Token]:
-    """`1/2` and `1 ½` become one number each; `1/2/3` stays what it is."""
+    """`1/2` and `1 ½` become one number each."""
     joined: list[Token] = []
     position = 0
     while position < len(tokens):
         token = tokens[position]
-        after = tokens[position + 1 : position + 4]
-        slashes = [part.text for part in after if part.kind == "sym"]
-        whole = token.kind == "num" and len(after) >= 2 and after[0].text == "/" and after[1].kind == "num"
-        if whole and slashes.count("/") == 1 and not (joined and joined[-1].text == "/"):
+        after = tokens[position + 1 : position + 3]
+        if [part.kind for part in (token, *after)] == ["num", "sym", "num"] and after[0].text == "/":
             value = _divide(token.value, after[1].value)
             if value is None:
                 raise Wrong("The fraction divides by zero.")
@@ -1397,14 +1377,10 @@ def _join_fractions(tokens: list[Token]) -> list[Token]:
                 raise Wrong("Two numbers with a stroke between them are two values, not one.")
             token = Token("num", token.text + "/" + after[1].text, token.start, after[1].end, value)
             position += 2
-        previous = joined[-1] if joined else None
-        mixed = "/" in token.text or token.text in VULGAR
-        if (
-            token.kind == "num" and previous and previous.kind == "num" and mixed and token.value is not None
-            and previous.value is not None and previous.text.isdigit() and abs(token.value) < 1
-        ):  # fmt: skip
-            token = Token("num", "", previous.start, token.end, previous.value + token.value)
-            joined.pop()
+        mixed = "/" in token.text[1:] or token.text in VULGAR
+        if mixed and joined and joined[-1].text.isdigit() and token.value < 1:
+            whole = joined.pop()
+            token = Token("num", "", whole.start, token.end, whole.value + token.value)
         joined.append(token)
         position += 1
     return joined
@@ -1413,7 +1389,6 @@ def _join_fractions(tokens: list[Token]) -> list[Token]:
 def read_number_words(words: Sequence[str]) -> Decimal | None:
     """The value of "forty-two", "two thousand and nineteen", "four point two million"; None when it is no number."""
     total = group = Decimal(0)
-    seen = False
     last = ""
     for position, word in enumerate(words):
         if word in NUMBER_WORDS:
@@ -1429,21 +1404,19 @@ def read_number_words(words: Sequence[str]) -> Decimal | None:
             total += (group or Decimal(1)) * BIG_WORDS[word]
             group = Decimal(0)
         elif word == "point":
-            return _spoken_decimal(total + group, words[position + 1 :]) if seen else None
-        elif word == "and" and seen and position + 1 < len(words):
+            return _spoken_decimal(total + group, words[position + 1 :])
+        elif word == "and":
             continue
         else:
             return None
-        seen, last = True, word
-    return total + group if seen else None
+        last = word
+    return total + group
 
 
 def _spoken_decimal(whole: Decimal, words: Sequence[str]) -> Decimal | None:
-    digits = "".join(str(NUMBER_WORDS[word]) for word in words if NUMBER_WORDS.get(word, 10) < 10)
-    rest = [word for word in words if NUMBER_WORDS.get(word, 10) >= 10]
-    if not digits or any(word not in BIG_WORDS for word in rest) or len(rest) > 1:
-        return None
-    return Decimal(f"{whole}.{digits}") * (BIG_WORDS[rest[0]] if rest else 1)
+    digits = "".join(str(NUMBER_WORDS[word]) for word in words if word in ONES)
+    scale = {"": 1, **BIG_WORDS}.get(" ".join(words[len(digits) :]))
+    return Decimal(f"{whole}.{digits}") * scale if digits and scale else None
 
 
 def _words_to_numbers(tokens: list[Token]) -> list[Token]:
@@ -1476,7 +1449,7 @@ class Reader:
     """Reads every quantity of one statement, then asks that nothing else in it is unexplained."""
 
     def __init__(self, text: str, ctx: Question) -> None:
-        text = INLINE_MATH.sub(r"\1", text) if "$" in text else text
+        text = INLINE_MATH.sub(r"\1", text)
         if not text.isascii():
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
@@ -1495,10 +1468,10 @@ class Reader:
 
     def _quantity(self, position: int) -> Quantity:
         self.used.add(position)
-        value = self.tokens[position].value or Decimal(0)
+        value = self.tokens[position].value
         negative, units, first = self._left(position)
         percent, scale, right, last = self._right(position)
-        money = any(DIMENSIONS.get(unit) == "money" for unit in units | right)
+        money = _is_money(units | right)
         if units and right and not (units & right):
             raise Wrong("Two different units are named.")
         opened, closed = self._word(first - 1) == "(", self._word(last + 1) == ")"
@@ -1506,8 +1479,7 @@ class Reader:
             if negative:
                 raise Wrong("A minus sign inside accounting parentheses has no single reading.")
             negative = True
-        direction = self._direction(first, last + 1)
-        if direction < 0:
+        if self._turned(first, last + 1):
             if negative:
                 raise Wrong("A decrease by a negative amount has no single reading.")
             negative = True
@@ -1519,34 +1491,29 @@ class Reader:
     def _accounting(self, money: bool) -> bool:
         return money or self.ctx.answer_type == "currency" or bool(LOSSES.search(self.ctx.folded))
 
-    def _direction(self, first: int, after: int) -> int:
-        """-1 where words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign, else 0.
+    def _turned(self, first: int, after: int) -> bool:
+        """Whether words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign.
 
         The direction that the question asks for turns nothing, the opposite one does.
         """
-        before = [self._word(at) for at in range(max(0, first - 4), first)]
+        before = [self._word(at) for at in range(first)]
         words = [word for word in before if word in DECREASES or word in INCREASES]
         if self._word(after) in CHANGE_NOUNS:
             words.append(self._word(after))
-        opposite = INCREASES if self.ctx.direction < 0 else DECREASES if self.ctx.direction else frozenset[str]()
+        opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
         for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
             if word in opposite and word not in self.ctx.raw_words:
                 raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
-            return 0
+            return False
         words = [word for word in words if word not in AMOUNTS] or words
         said = {word in INCREASES for word in words}
         if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
-        if not self.ctx.direction and not AMOUNTS.issuperset(words) and "by" in before and not self.ctx.asks_change:
+        if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
         falls = words[0] in DECREASES
-        losses_negative = LOSS_IS_NEGATIVE.search(self.ctx.folded)
-        if losses_negative:
-            return -1 if falls else 0
-        if self.ctx.direction:
-            return -1 if (self.ctx.direction < 0) is not falls else 0
-        return -1 if falls and stem(words[0]) not in self.ctx.stems else 0
+        return falls if LOSS_IS_NEGATIVE.search(self.ctx.folded) else (self.ctx.direction == -1) is not falls
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1554,25 +1521,21 @@ class Reader:
         signed = False
         for _ in range(6):
             word = self._word(at)
-            touching = at >= 0 and self.tokens[at].end == self.tokens[at + 1].start
+            touching = self.tokens[at].end == self.tokens[at + 1].start
             if word in ("-", "+") and not signed and (touching or at == 0) and not self._glued(at):
                 negative, signed = word == "-", True
             elif word in ("minus", "negative", "plus") and not signed:
                 negative, signed = word != "plus", True
-            elif word in ("$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₪") and not units:
-                prefix = self._word(at - 1)
-                joined = prefix + word if at and self.tokens[at - 1].end == self.tokens[at].start else word
-                units = UNITS.get(joined, UNITS[word])
-                if joined != word and joined in UNITS:
+            elif word in CURRENCY_SIGNS:
+                units = UNITS[word]
+                joined = self._word(at - 1) + word
+                if joined in UNITS and self.tokens[at - 1].end == self.tokens[at].start:
+                    units = UNITS[joined]
                     self.used.add(at)
                     at -= 1
-            elif len(word) == 3 and word in UNITS and not units and self._is_money(word) and self._is_code(at):
+            elif len(word) == 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
                 units = UNITS[word]
-            elif word == "\\":
-                pass
-            elif word == "(" and not signed and self._word(at - 1) in ("$", "€", "£") and self._word(at) == "(":
-                break
-            else:
+            elif word != "\\":
                 break
             self.used.add(at)
             at -= 1
@@ -1580,15 +1543,11 @@ class Reader:
 
     def _glued(self, at: int) -> bool:
         """Whether a dash is joined to what stands before it, as in 40-45 or covid-19."""
-        return at > 0 and self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
+        return self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
 
     def _is_code(self, at: int) -> bool:
         """Whether three letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
-        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
-        return moneyed or self.tokens[at].text.isupper()
-
-    def _is_money(self, word: str) -> bool:
-        return any(DIMENSIONS.get(unit) == "money" for unit in UNITS.get(word, ()))
+        return self.ctx.moneyed or self.tokens[at].text.isupper()
 
     def _right(self, position: int) -> tuple[bool, int, frozenset[str], int]:
         """Percent sign, scale word and unit after a number, and the last token they take."""
@@ -1602,17 +1561,17 @@ class Reader:
                 self.used.add(at)
                 at += 1
                 continue
-            taken = self._take_percent(at) if not percent and not units else 0
+            taken = 0 if percent else self._take_percent(at)
             if taken == 2:
                 units = UNITS["pp"]
             percent = percent or taken == 1
-            if not taken and not scale and self._is_scale(at, attached):
+            if not scale and self._is_scale(at, attached):
                 scale, taken = SCALES[word], 1
-            priced = bool(units) or self._word(position - 1) in ("$", "€", "£")
-            if not taken and word == "/" and (priced or (not percent and PER.search(self.ctx.folded))):
+            if word == "/":
                 taken = self._take_period(at)
             if not taken and not units and not percent:
-                units, taken = self._take_unit(at)
+                units = self._take_unit(at)
+                taken = len(units)
             if not taken:
                 if attached and self.tokens[at].kind == "word":
                     raise Wrong(f"{_show(self.tokens[at].text)} after the number is no unit that was asked for.")
@@ -1627,28 +1586,18 @@ class Reader:
     def _take_period(self, at: int) -> int:
         """The "/month" behind an amount, where the question says "per month"."""
         word = self._word(at + 1)
-        said = re.search(rf"\b(?:per|an?|each|every)\s+{re.escape(word)}\b", self.ctx.folded) if word else None
-        if not said and not UNITS.get(word, frozenset()) & self.ctx.periods:
+        if word not in self.ctx.per_words and not UNITS.get(word, NO_UNITS) & self.ctx.periods:
             return 0
         self._end_of_take = self.tokens[at + 1].end
         return 1
 
     def _take_percent(self, at: int) -> int:
         """1 for a percent sign or word, 2 for percentage points, 0 for neither."""
-        words = [self._word(at + step) for step in range(3)]
-        self._end_of_take = self.tokens[at].end
-        if words[0] in ("%", "percent", "pct") or words[:2] == ["per", "cent"]:
-            length = 2 if words[0] == "per" else 1
-            rest = [self._word(at + length), self._word(at + length + 1)]
-            points = (
-                1 if rest[0] in ("point", "points") else 2 if rest[0] == "-" and rest[1] in ("point", "points") else 0
-            )
-            self._end_of_take = self.tokens[at + length - 1 + points].end
-            return 2 if points else 1
-        if words[0] == "percentage" and words[1] in ("point", "points"):
-            self._end_of_take = self.tokens[at + 1].end
-            return 2
-        return 0
+        match = PERCENT.match(self.text, self.tokens[at].start)
+        if not match:
+            return 0
+        self._end_of_take = match.end()
+        return 2 if match[1] or match[2] else 1
 
     def _is_scale(self, at: int, attached: bool) -> bool:
         written, word = self.tokens[at].text, self._word(at)
@@ -1657,49 +1606,45 @@ class Reader:
         self._end_of_take = self.tokens[at].end
         if len(word) > 2:
             return True
-        dimension = SCALE_UNITS.get(word, "")
-        if dimension and any(DIMENSIONS.get(unit) == dimension for unit in self.ctx.units):
+        if SCALE_UNITS.get(word) in {DIMENSIONS.get(unit, "") for unit in self.ctx.units}:
             return False
-        moneyed = any(DIMENSIONS.get(unit) == "money" for unit in self.ctx.units) or self.ctx.answer_type == "currency"
         return written in ("k", "K", "M", "B", "bn", "Bn", "BN", "mn", "mln") or (
-            moneyed and (attached or written.isupper())
+            self.ctx.moneyed and (attached or written.isupper())
         )
 
-    def _take_unit(self, at: int) -> tuple[frozenset[str], int]:
-        """The unit written at a token and 1, or nothing and 0; two words ("percentage points", "US dollars") first."""
+    def _take_unit(self, at: int) -> frozenset[str]:
+        """The unit written at a token, or nothing; two words ("percentage points", "US dollars") first."""
         start = self.tokens[at].start
         first, second, third = (self._word(at + step) for step in range(3))
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
         if f"{first}-{second}" in UNITS:
-            return UNITS[f"{first}-{second}"], 1
-        if first in ("us", "american") and second in ("dollar", "dollars", "$"):
-            return frozenset({"money:USD"}), 1
-        if first in ("degree", "degrees", "°") and second in ("celsius", "fahrenheit", "c", "f"):
-            return frozenset(unit for unit in UNITS[second] if unit.startswith("temperature:")), 1
+            return UNITS[f"{first}-{second}"]
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
         if per:
             self._end_of_take = self.tokens[at + 2].end
-            return per, 1
+            return per
+        if self.tokens[at].kind == "num":
+            return NO_UNITS
         match = UNIT_TEXT.match(self.text, start)
         source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
         return self._named_unit(source)
 
-    def _named_unit(self, source: str) -> tuple[frozenset[str], int]:
+    def _named_unit(self, source: str) -> frozenset[str]:
         key = _unit_key(source)
-        if key in ("point", "points", "pts") and not self.ctx.points and SCORE_ASKED.search(self.ctx.folded):
-            return frozenset({f"question:{key}"}), 1
+        if key in ("point", "points", "pts") and SCORE_ASKED.search(self.ctx.folded):
+            return frozenset({f"question:{key}"})
         if key in ALTERNATIVES or (key in CUES_BEFORE | CUES_AFTER | NEGATIONS and not units_of(key)):
-            return frozenset(), 0
+            return NO_UNITS
         if source in CASED_UNITS and source not in self.ctx.text:
-            return frozenset({CASED_UNITS[source]}), 1
-        if key in self.ctx.literals and key not in FRAME and not key[:1].isdigit():
-            return units_of(key) or frozenset({f"question:{key}"}), 1
-        if units_of(key) and key not in FRAME and not (self.ctx.counts and self.ctx.explains(key)):
-            return units_of(key), 1
+            return frozenset({CASED_UNITS[source]})
+        if key in self.ctx.literals and key not in FRAME:
+            return units_of(key) or frozenset({f"question:{key}"})
+        if units_of(key) and key not in FRAME:
+            return units_of(key)
         if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
-        return frozenset(), 0
+        return NO_UNITS
 
     def single(self) -> Quantity:
         """The one quantity stated, once the numbers that come from the question are set aside. Raises Wrong."""
@@ -1714,7 +1659,8 @@ class Reader:
             raise Wrong("The answer states no number.")
         if len({(item.value, item.percent) for _, item in chosen}) > 1 and not self._same_rate(chosen):
             raise Wrong("The answer states several numbers.")
-        if len(chosen) > 2 or (len(chosen) == 2 and not self._restates(chosen[0][0], chosen[1][0])):
+        places = [at for at, _ in chosen]
+        if not all(map(self._restates, places, places[1:])):
             raise Wrong("The answer repeats its number.")
         self._check_leftovers()
         quantity = chosen[0][1]
@@ -1730,11 +1676,7 @@ class Reader:
             gap = {self._word(at) for at in range(first + 1, second) if at not in self.used}
             if first in chosen:
                 enclosed = self._word(second - 1) == "("
-                bare = (
-                    enclosed
-                    or self._word(second - 1) in SEPARATING
-                    or (gap <= BESIDE and not self.ctx.names_with(self._word(second), self._word(second + 1)))
-                )
+                bare = enclosed or self._word(second - 1) in SEPARATING or gap <= BESIDE
                 bare = bare and not (enclosed and self._is_year(second, first))
             else:
                 bare = gap <= BESIDE - {":"} and not self._is_label(first, places)
@@ -1748,7 +1690,7 @@ class Reader:
     def _is_label(self, at: int, places: list[int]) -> bool:
         """Whether a number of the question's names what the next one counts: "in 2019, 42", "top 5: 42"."""
         before = at - 1
-        while before >= 0 and (before in places or self._word(before) in SEPARATING):
+        while before in places or self._word(before) in SEPARATING:
             before -= 1
         word = self._word(before)
         return word in PREPOSITIONS or (word.isalpha() and self.ctx.says(word, self._word(before + 1)))
@@ -1769,8 +1711,7 @@ class Reader:
             return
         if position in (2, 3) and self._word(position - 1) in ("is", "was", "are", "were"):
             subject = self._word(position - 2)
-            leads = position == 2 or self._word(0) == "the"
-            if self.ctx.counted and leads and subject not in TOTALS | STATISTICS and self._names_another(subject):
+            if subject not in TOTALS | STATISTICS and self._names_another(subject):
                 raise Wrong(f"The answer states {_show(subject)}, which is not what was asked for.")
         before: list[str] = []
         at = position - 1
@@ -1785,7 +1726,7 @@ class Reader:
         if near[:1] == ["by"] and YEAR.match(self.tokens[position].text) and "year" in self.ctx.raw_words:
             raise Wrong("The year is a bound, not a stated value.")
         pairs = set(zip(before[1:], before))
-        if (any(word in CUES_BEFORE for word in near) and not self._asked_extreme(before)) or pairs & CUE_PAIRS_BEFORE:
+        if not EXTREMES.issuperset(CUES_BEFORE.intersection(near)) or pairs & CUE_PAIRS_BEFORE:
             raise Wrong("The number is a bound, a guess or negated, not a stated value.")
         at = position + 1
         while at in self.used:
@@ -1794,16 +1735,15 @@ class Reader:
         if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
         noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
-        named, following = self._word(noun), self._word(noun + 1)
-        whole = stem(following) in self.ctx.counted and self.ctx.says(named, following)
-        if self._names_another(named) and not whole:
+        named = self._word(noun)
+        if self._names_another(named):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
-        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER or pair[0] == "or":
+        if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER:
             raise Wrong("The number is a bound or one of several, not a stated value.")
 
     def _names_another(self, word: str) -> bool:
         """Whether a word names a thing of the question's that is not the one it counts."""
-        return word.isalpha() and word not in FRAME and stem(word) in self.ctx.not_counted
+        return word not in FRAME and stem(word) in self.ctx.not_counted
 
     def _counts(self, noun: str) -> bool:
         """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
@@ -1812,39 +1752,33 @@ class Reader:
             return asked in ("", "row", "time")
         return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
 
-    def _asked_extreme(self, before: list[str]) -> bool:
-        """ "The maximum is 5" states what a question about a maximum asks; "maximum 5" bounds."""
-        extremes = {"maximum", "minimum", "max", "min", "up"}
-        cues = [word for word in before[:2] if word in CUES_BEFORE]
-        return all(word in extremes and self.ctx.explains(word) for word in cues)
-
     def _check_leftovers(self) -> None:
         for position, token in enumerate(self.tokens):
-            if position in self.used or token.kind == "num":
+            if position in self.used:
                 continue
-            word = token.text.casefold()
-            if token.kind == "sym" and word not in ".,:;=()!*`\"'—-[]":
+            if token.kind == "word":
+                if not self._explained(position) and not self._spells_the_number(position):
+                    raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a sentence.")
+            elif token.text not in ".,:;=()!*`\"'—-[]":
                 raise Wrong(f"The sign {_show(token.text)} does not belong to one stated number.")
-            if token.kind == "sym" and word == ";" and position + 1 < len(self.tokens):
+            elif token.text == ";" and position + 1 < len(self.tokens):
                 raise Wrong("More than the one number is stated.")
-            if token.kind == "sym" and word == "-" and not self._dash_is_pause(position):
+            elif token.text == "-" and not self._dash_is_pause(position):
                 raise Wrong("The answer is a span or a calculation, not one number.")
-            if token.kind == "sym" and word == "[" and position:
+            elif token.text == "[" and position:
                 raise Wrong("The answer calls or indexes something, it does not state a number.")
-            if token.kind == "sym" and word == "(" and position and self._call(position):
+            elif token.text == "(" and self._call(position):
                 raise Wrong("The answer is code, not a number.")
-            if token.kind == "word" and not self._explained(position) and not self._spells_the_number(position):
-                raise Wrong(f"The word {_show(token.text)} is explained by neither the question nor a plain sentence.")
 
     def _explained(self, position: int) -> bool:
         """Whether the question explains a word; "or" only where it stands there as here ("5 or more stars")."""
         word = self._word(position)
         if self._word(position - 1) == "per" and units_of(word):
             asked = self.ctx.periods | {unit.split("/")[1] for unit in self.ctx.units if "/" in unit}
-            asked |= {unit for key in self.ctx.literals if key[:1] == "/" for unit in UNITS.get(key[1:], ())}
+            asked |= {
+                unit for key in self.ctx.literals if key.startswith("/") for unit in UNITS.get(key.strip("/"), ())
+            }
             return bool(units_of(word) & asked)
-        if word == "old" and self._word(position - 1) in ("years", "year") and "time:yr" in self.ctx.units:
-            return True
         if self._implied(word, position):
             return True
         if word in NUMBER_WORDS and self._loses_bound(position):
@@ -1856,19 +1790,20 @@ class Reader:
     def _implied(self, word: str, position: int) -> bool:
         """Whether a word belongs to the usual name of what is asked: a return rate, Pearson's coefficient, people."""
         words = self.ctx.raw_words
+        if word == "old":
+            return "time:yr" in self.ctx.units
         if word == "rate":
-            named = self._word(position - 1)
-            return self.ctx.rate and named not in FRAME and stem(named) in self.ctx.stems - self.ctx.denied
+            return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
         if word in ("pearson", "pearson's", "coefficient"):
             return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
-        return word in PEOPLE and self._word(position + 1) == "per" and {"population", "density"} <= words
+        return word in PEOPLE and self._word(position + 1) == "per" and self.ctx.says("population", "density")
 
     def _loses_bound(self, position: int) -> bool:
         """Whether the question's "more than two" stands here without its "more than"."""
         number, before = self._word(position), self._word(position - 1)
         if not before.isalpha() or before in BOUNDS_OF_COUNT | PREPOSITIONS or self.ctx.says(before, number):
             return False
-        return bool(self.ctx.counted) and any(self.ctx.says(bound, number) for bound in BOUNDS_OF_COUNT)
+        return any(self.ctx.says(bound, number) for bound in BOUNDS_OF_COUNT)
 
     def _spells_the_number(self, position: int) -> bool:
         """Whether a word belongs to "(forty-two)" behind a 42."""
@@ -1882,15 +1817,12 @@ class Reader:
 
     def _dash_is_pause(self, position: int) -> bool:
         token = self.tokens[position]
-        neighbours = self.tokens[max(0, position - 1) : position + 2]
-        following = self.tokens[position + 1 : position + 2]
-        if following and following[0].text in "-+" and following[0].start == token.end:
+        before = self.tokens[position - 1]
+        after = [*self.tokens, Token("end", "", 0, 0)][position + 1]
+        if after.text in ("-", "+") and after.start == token.end:
             return False  # two signs
-        if position == 0:
-            return True
-        if neighbours[0].kind == "num" and neighbours[-1].kind == "num":
-            return False
-        return not (neighbours[0].kind == "num" and neighbours[0].end == token.start and neighbours[-1].kind != "word")
+        spans = after.kind == "num" or (before.end == token.start and after.kind != "word")
+        return position == 0 or before.kind != "num" or not spans
 
     def _call(self, position: int) -> bool:
         before = self.tokens[position - 1]
@@ -1908,7 +1840,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     if not units or units & ctx.units:
         return
     if any(unit.startswith("question:") for unit in units):
-        if ctx.answer_type == "percent" and not quantity.percent:
+        if ctx.answer_type == "percent":
             raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
@@ -1918,15 +1850,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         hint in ctx.raw_words for dimension in dimensions for hint in DIMENSION_HINTS.get(dimension, "").split()
     )
     money = "money" in dimensions and ctx.answer_type == "currency"
-    points = "points" in dimensions and ("point" in ctx.stems or ctx.points)
-    if points and ctx.points:
-        if ("basis" in ctx.folded) == any("bp" in unit for unit in units):
-            return
-        raise Wrong("The points named are not the ones that were asked for.")
-    if ctx.units or (ctx.counts and not points) or not (hinted or money or points):
+    if ctx.units or ctx.counts or not (hinted or money):
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+EXTREMES = frozenset("maximum minimum max min up".split())
 SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
 ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
 SCORE_ASKED = pattern(
@@ -1946,10 +1874,10 @@ def read_quantity(text: str, ctx: Question) -> Quantity:
     text = text[2:] if ctx.bullets and text.startswith("- ") else text  # no count is negative
     folded = text.strip(OUTER).casefold()
     if folded in SPECIALS:
-        return Quantity(Decimal(0), special=SPECIALS[folded])
+        return Quantity(special=SPECIALS[folded])
     match = SPECIAL_STATED.match(folded)
-    if match and _label_is_harmless(match[1], ctx) and all(map(ctx.explains, WORD.findall(match[1]))):
-        return Quantity(Decimal(0), special=SPECIALS[match[2]])
+    if match and all(map(ctx.explains, WORD.findall(match[1]))):
+        return Quantity(special=SPECIALS[match[2]])
     if ONLY_A_YEAR.match(folded) and HOW_MANY.search(ctx.folded):
         raise Wrong("The answer says when, where it was asked how many.")
     if len(text) > MAX_SENTENCE:
@@ -1962,19 +1890,20 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     for _ in range(4):
         before = text
         text = _from_json(peel(text), ctx)
-        match = FIELD.match(text) if text[:1] == "@" else None
-        text = match[1] if match else text
-        match = SYMBOL.match(text) if "=" in text else None
-        if match and match[1].casefold() not in ctx.folded:
-            if ctx.raw_words.isdisjoint(SYMBOLS[match[1].casefold()].split()):
+        text = FIELD.sub(r"\1", text)
+        match = SYMBOL.match(text)
+        if match:
+            said = match[1].casefold()
+            known = ctx.raw_words.union(plain_powers(ctx.folded).split())
+            if known.isdisjoint([plain_powers(said), *SYMBOLS[said].split()]):
                 raise Wrong("The sign names another statistic than the one that was asked for.")
             text = text[match.end() :]
-        match = LABEL.match(text) if any(mark in text for mark in ":=>") else None
+        match = LABEL.match(text)
         if match and _label_is_harmless(match[1], ctx):
             text = text[match.end() :]
-        text = (PLACES.sub(" ", text) if " " in text or "\n" in text or "\t" in text else text).strip(" \t\n")
-        match = ARITHMETIC.match(text) if "=" in text and len(text) <= MAX_SENTENCE else None
-        text = text[match.end() :] if match else text
+        text = PLACES.sub(" ", text).strip(" \t\n")
+        if "=" in text:
+            text = ARITHMETIC.sub("", text[:MAX_SENTENCE]) + text[MAX_SENTENCE:]
         if text == before:
             break
     return text
@@ -2019,7 +1948,7 @@ def _names_answer(key: str, ctx: Question) -> bool:
 
 def _from_json(text: str, ctx: Question) -> str:
     """The value of a JSON object with one key, or of a list with one item; anything else unchanged."""
-    if text[:1] not in "{[" or not text or len(text) > MAX_SENTENCE:
+    if text[:1] not in ("{", "["):
         return text
     value = load_json(text)
     if isinstance(value, Pairs) and len(value) == 1:
@@ -2030,7 +1959,7 @@ def _from_json(text: str, ctx: Question) -> str:
         value = value[0]
     else:
         return text
-    return value if isinstance(value, str) else text if isinstance(value, list) else _json_text(value)
+    return value if isinstance(value, str) else _json_text(value)
 
 
 class Pairs(list):  # type: ignore[type-arg]
@@ -2046,16 +1975,14 @@ def load_json(text: str) -> object:
 
     None when the text is neither or nests too deeply.
     """
-    if text.count("[") + text.count("{") + text.count("(") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if _depth(text) > MAX_DEPTH:
         return None
     keep: Callable[[str], object] = str
-    for python in (False, True):
-        written = PYTHON_TOKEN.sub(_python_as_json, text) if python else text
-        try:
-            return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
-        except (ValueError, RecursionError):
-            continue
-    return None
+    written = PYTHON_TOKEN.sub(_python_as_json, text)
+    try:
+        return json.loads(written, object_pairs_hook=Pairs, parse_int=keep, parse_float=keep, parse_constant=keep)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _python_as_json(match: re.Match[str]) -> str:
@@ -2067,9 +1994,8 @@ def _python_as_json(match: re.Match[str]) -> str:
 def _depth(text: str) -> int:
     depth = deepest = 0
     for char in text:
-        if char in "[]{}()":
-            depth += 1 if char in "[{(" else -1
-            deepest = max(deepest, depth)
+        depth += (char in "[{(") - (char in "]})")
+        deepest = max(deepest, depth)
     return deepest
 
 
@@ -2085,8 +2011,8 @@ def tolerance_of(gold: Decimal, written: str, tol: Tolerance, question: str) -> 
         return max(Decimal(repr(float(tol.atol or 0))), relative)
     step = _stated_step(gold, tol.decimals, question)
     if step is None:
-        exponent = Decimal(_bare_number(written)).as_tuple().exponent if _bare_number(written) else 0
-        step = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(0)
+        exponent = int(Decimal(_bare_number(written) or 0).as_tuple().exponent)
+        step = Decimal(1).scaleb(exponent) if exponent < 0 else Decimal(0)
     half = max(step / 2, abs(gold) * TINY)
     return half if not gold or half < abs(gold) else abs(gold) / 10
 
@@ -2119,7 +2045,7 @@ def _stated_step(gold: Decimal, decimals: int | None, question: str) -> Decimal 
     if match:
         return Decimal(1).scaleb(-_count(match[1]))
     match = ROUND_DIGITS.search(question)
-    if match and gold:
+    if match:
         return Decimal(1).scaleb(gold.adjusted() - _count(match[1]) + 1)
     match = ROUND_NEAREST.search(question)
     if match:
@@ -2132,7 +2058,7 @@ def _count(word: str) -> int:
     return int(word) if word.isdigit() else NUMBER_WORDS.get(word.casefold(), 1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _gold_read(gold: str, question: str, answer_type: str, scale: Decimal) -> Quantity:
     """The gold's own number. Raises GoldError: a gold that needs interpretation is a fault of the task."""
     own = question_of(f"{question} {gold}", gold, answer_type)
@@ -2161,7 +2087,7 @@ def _gold_quantity(gold: str, ctx: Question) -> Quantity:
 def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of two quantities within the tolerance; returns why it holds, raises Wrong where it does not."""
     target = _gold_quantity(gold, ctx)
-    if ctx.answer_type == "integer" and not target.value and not target.special and _says_no(answer, ctx):
+    if not target.value and not target.special and _says_no(answer, ctx):
         return "The answer says that there is no such thing."
     found = read_quantity(answer, ctx)
     if target.special or found.special:
@@ -2170,7 +2096,7 @@ def grade_number(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return f"Both are {target.special}."
     if ctx.answer_type == "integer":
         tol = Tolerance(0, 0)
-        if "/" in answer and found.value == found.value.to_integral_value() and not target.percent:
+        if "/" in answer and found.value == found.value.to_integral_value():
             raise Wrong("A fraction is not a count.")
     wanted = _gold_base(target, ctx)
     unit = wanted / target.value if target.value else _gold_unit(target, ctx)
@@ -2208,20 +2134,22 @@ def _gold_unit(target: Quantity, ctx: Question) -> Decimal:
 def _gold_base(target: Quantity, ctx: Question) -> Decimal:
     """The gold in plain units: a rate in percent where rates are read, else with the question's scale applied."""
     if _compares_rates(target, ctx):
-        return target.value if target.percent or not _gold_is_fraction(target, ctx) else target.value * 100
+        return target.value * 100 if _gold_is_fraction(target, ctx) else target.value
     return target.value if target.scaled else target.value * ctx.scale
 
 
 def _compares_rates(target: Quantity, ctx: Question) -> bool:
-    return ctx.rate and not target.units and not target.scaled and ctx.scale == 1
+    return ctx.rate and not target.units and ctx.scale == 1
+
+
+def _percent_asked(ctx: Question) -> bool:
+    return bool(PERCENT_FIXED.search(ctx.folded)) and "fraction" not in ctx.raw_words
 
 
 def _gold_is_fraction(target: Quantity, ctx: Question) -> bool:
-    if target.percent:
+    if target.percent or abs(target.value) > 1:
         return False
-    if FRACTION_FIXED.search(ctx.folded) or "fraction" in ctx.raw_words:
-        return abs(target.value) <= 1
-    return abs(target.value) <= 1 and not PERCENT_FIXED.search(ctx.folded)
+    return bool(FRACTION_FIXED.search(ctx.folded)) or not _percent_asked(ctx)
 
 
 def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]:
@@ -2230,15 +2158,13 @@ def _readings(found: Quantity, target: Quantity, ctx: Question) -> list[Decimal]
         return [found.value if found.scaled else found.value * ctx.scale]
     if found.percent:
         return [found.value]
-    percent_asked = bool(PERCENT_FIXED.search(ctx.folded)) and "fraction" not in ctx.raw_words
     if ctx.answer_type != "percent":  # bare numbers stand in the gold's own scale
-        bare_gold_is_percent = target.percent or not _gold_is_fraction(target, ctx)
-        return [found.value if bare_gold_is_percent else found.value * 100]
-    if FRACTION_FIXED.search(ctx.folded) and not percent_asked:
+        return [found.value * 100 if _gold_is_fraction(target, ctx) else found.value]
+    if FRACTION_FIXED.search(ctx.folded) and not _percent_asked(ctx):
         return [found.value * 100]
     if abs(found.value) > 1:
         return [found.value]
-    if not percent_asked:
+    if not _percent_asked(ctx):
         return [found.value * 100]
     return [found.value] if PERCENT_DEMANDED.search(ctx.folded) else [found.value, found.value * 100]
 
@@ -2269,28 +2195,18 @@ INNER_HYPHEN = pattern(r"(?<=\w)(?:-| - )(?=\w)")
 SIGN_BLANKS = pattern(r"\s*([^\w\s'\"().,;:-])\s*")
 
 
-def fold(text: str) -> str:
-    """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
-    return _short_fold(text) if len(text) <= SHORT else _fold(text)
-
-
 def _fold(text: str) -> str:
-    text = _strip_outer(_letters(text))
-    if not text.isascii():
-        text = text.replace("≤", "<=").replace("≥", ">=")
-    text = MARKDOWN_ESCAPE.sub(r"\1", text) if "\\" in text else text
-    text = " ".join((INNER_HYPHEN.sub(" ", text) if "-" in text else text).split())
-    if not text.isascii() or not text.replace(" ", "").isalnum():
-        text = SIGN_BLANKS.sub(r"\1", text).strip()
-    return ARTICLE.sub("", text) if text[:1] in ("t", "a") else text
+    """The form in which texts are compared: case, outer punctuation, blanks, inner hyphens, leading article folded."""
+    text = MARKDOWN_ESCAPE.sub(r"\1", _strip_outer(_letters(text)).replace("≤", "<=").replace("≥", ">="))
+    return ARTICLE.sub("", SIGN_BLANKS.sub(r"\1", " ".join(INNER_HYPHEN.sub(" ", text).split())).strip())
 
 
-_short_fold = lru_cache(maxsize=2048)(_fold)
+fold = _kept(_fold)
 
 
 def _letters(text: str) -> str:
     """Case folded, and composed in one way."""
-    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
+    return unicodedata.normalize("NFC", text.casefold())
 
 
 def _strip_outer(text: str) -> str:
@@ -2298,11 +2214,7 @@ def _strip_outer(text: str) -> str:
     for _ in range(6):
         before = text
         text = text.strip(OUTER + "`*")
-        if (
-            len(text) > 2
-            and text[0] + text[-1] in ("()", "[]")
-            and _closing(text, 1, text[0], text[-1]) == len(text) - 1
-        ):
+        if text[:1] + text[-1:] in ("()", "[]") and _closing(text, 1, text[0], text[-1]) == len(text) - 1:
             text = text[1:-1]
         if text == before:
             break
@@ -2311,13 +2223,13 @@ def _strip_outer(text: str) -> str:
 
 def _joined(folded: str) -> str:
     """Blanks between letters do not matter ("e mail", "email"); between digits they do."""
-    return LETTER_BLANK.sub("", folded) if " " in folded else folded
+    return LETTER_BLANK.sub("", folded)
 
 
 def same_text(gold: str, answer: str) -> bool:
     """Whether two texts are one up to what does not matter; a written time, date or month may take another form."""
     first, second = fold(gold), fold(answer)
-    if not second or not first:
+    if not first:
         return gold.strip().casefold() == answer.strip().casefold() != ""
     return first == second or (
         ("-" not in answer + gold or not any(c.isdigit() for c in first)) and _joined(first) == _joined(second)
@@ -2327,9 +2239,7 @@ def same_text(gold: str, answer: str) -> bool:
 def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """Equality of folded texts, alone or as the one thing a short sentence states."""
     text = peel(_from_json(peel(answer), ctx))
-    match = FIELD.match(text)
-    text = match[1] if match else text
-    text = SOLE_NUMBER.sub("", text)
+    text = SOLE_NUMBER.sub("", FIELD.sub(r"\1", text))
     if same_text(gold, text):
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
@@ -2337,9 +2247,9 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     when = _calendar(gold, text, ctx)
     if when:
         return when
-    if len(text) > MAX_SENTENCE or "\n" in text.strip():
+    if len(text) > MAX_SENTENCE:
         raise Wrong("The answer says more than the one text asked for.")
-    text = _without_support(gold, text, ctx)
+    text = _without_support(text, ctx)
     if same_text(gold, text):
         return "The texts are the same, with a number in support."
     _text_in_sentence(gold, text, ctx)
@@ -2349,13 +2259,13 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 EXTREME = pattern(
     r"\b(?:which|what|who)\b[^?]{0,200}\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest)\b"
 )
-SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(\))?\.?\Z")
+SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(?(2)\))\.?\Z")
 
 
-def _without_support(gold: str, text: str, ctx: Question) -> str:
+def _without_support(text: str, ctx: Question) -> str:
     """Without the one measured value behind a name ("Lamp (12%)"), where the question asks which has the most."""
     match = SUPPORT.match(text.strip())
-    if not match or bool(match[2]) != bool(match[5]) or any(char.isdigit() for char in gold):
+    if not match:
         return text
     value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
     if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
@@ -2366,7 +2276,7 @@ def _without_support(gold: str, text: str, ctx: Question) -> str:
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
     """`C) histogram` for C where the question lists (C) histogram; a letter with another option's text is wrong."""
     letter = gold.strip(OUTER + "()").casefold()
-    if len(letter) != 1 or not letter.isalpha():
+    if len(letter) != 1:
         return False
     listed = re.search(rf"(?:\(|\b){re.escape(letter)}[).:]\s*([^()\n;]+?)\s*(?=[(,;.?\n]|\b[a-z][).:]|$)", ctx.folded)
     said = re.match(
@@ -2382,8 +2292,7 @@ def _tokens_of(text: str) -> list[str]:
 
 def fold_inner(text: str) -> str:
     """`fold` without taking the outer signs and the article off."""
-    text = _letters(text)
-    return TIGHT_HYPHEN.sub(" ", text) if "-" in text else text
+    return TIGHT_HYPHEN.sub(" ", _letters(text))
 
 
 def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
@@ -2410,11 +2319,10 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
     if ctx.denied.intersection(map(stem, prefix)):
         raise Wrong("The answer states what the question asks about as not being so.")
     for word in prefix:
-        if word in NEGATIONS or (
-            (word.isalnum() or "'" in word) and not ctx.explains(word) and word not in LABEL_NOUNS
-        ):
-            raise Wrong(f"The word {_show(word)} stands in front of the text and is not explained.")
-        if not word[:1].isalnum() and word not in ",:=_.-":
+        if word[0].isalnum():
+            if not ctx.explains(word) and word not in LABEL_NOUNS:
+                raise Wrong(f"The word {_show(word)} stands in front of the text and is not explained.")
+        elif word not in ",:=_.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
     while prefix and prefix[-1] in ("the", "a", "an"):
         prefix = prefix[:-1]
@@ -2425,9 +2333,8 @@ def _check_prefix(prefix: list[str], ctx: Question) -> None:
         _check_contrary(" ".join(prefix), ctx)
         _check_label([word for word in prefix if word[0].isalnum()], ctx)
     named = last in nouns or last in LABEL_NOUNS
-    of = last == "of" and len(prefix) > 1 and (prefix[-2] in nouns or prefix[-2] in LABEL_NOUNS)
-    been = last == "been" and prefix[-2:-1] in (["has"], ["have"], ["had"])
-    if not (last in LINKS or named or of or been):
+    of = last == "of" and not nouns.isdisjoint(prefix[-2:-1])
+    if not (last in LINKS or named or of):
         raise Wrong("What stands in front of the text does not state it as the answer.")
 
 
@@ -2435,21 +2342,19 @@ def _check_label(label: list[str], ctx: Question) -> None:
     """Refuses a label of names alone ("Dream: Biscoe"): it says another text where one was asked for."""
     nouns = ctx.asked_for[0]
     known = (FRAME, LABEL_NOUNS, nouns, ctx.common_words, ctx.columns)
-    if label and not any(word in words for word in label for words in known):
+    if not any(word in words for word in label for words in known):
         raise Wrong("The answer offers another text in front of this one.")
 
 
 def _check_suffix(suffix: list[str], ctx: Question) -> None:
     """What follows the text must be the question's own clause ("sold the most cars") or one made of its words."""
-    if not suffix:
-        return
     nouns, clauses = ctx.asked_for
-    if suffix[0] in ("which", "that", "who"):
+    if suffix[:1] in (["which"], ["that"], ["who"]):
         suffix = suffix[1:]
     said = [word for word in suffix if word not in ("the", "a", "an")]
     if suffix[-1:] == ["out"]:
         raise Wrong("What stands behind the text makes it another statement.")
-    if not suffix or suffix in ([noun] for noun in nouns):
+    if suffix in ([], *([noun] for noun in nouns)):
         return
     if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
@@ -2458,9 +2363,10 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     for word in suffix:
         if word in NEGATIONS:
             raise Wrong(f"The word {_show(word)} behind the text changes it.")
-        if (word.isalnum() or "'" in word) and not ctx.explains(word):
-            raise Wrong(f"The word {_show(word)} behind the text is not explained.")
-        if not word[:1].isalnum() and word not in ",.-":
+        if word[0].isalnum():
+            if not ctx.explains(word):
+                raise Wrong(f"The word {_show(word)} behind the text is not explained.")
+        elif word not in ",.-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated text.")
     if suffix[0] not in VERBS:
         raise Wrong("What stands behind the text makes it another text.")
@@ -2523,11 +2429,11 @@ def _declared_truth(text: str) -> bool:
     if TRUTH_HEDGES & set(words) or MAY_BE.search(text) or (truth and NEGATED.search(text)):
         raise Wrong("The answer hedges or denies what it says.")
     follower = AFTER_NO | AUXILIARIES if words[0] == "no" else FRAME | REASONS
-    if words[0] in plain and (len(words) < 2 or words[1] in ",.;:!-—(" or words[1] in follower):
+    if words[0] in plain and words[1] in follower.union(",.;:!-—("):
         return truth
     before = words[: words.index(plain[0])]
     stated = before and before[-1] in ("is", "it's", ":", "=", "was", "therefore", "so", "hence", "thus", "are", ",")
-    if words[-1] in plain and stated and not any(word in NEGATIONS for word in before) and not NEGATED.search(text):
+    if words[-1] in plain and stated and not NEGATED.search(text):
         return truth
     raise Wrong("The answer does not declare yes or no.")
 
@@ -2538,7 +2444,7 @@ MAY_BE = pattern(r"\b(?:may|might|could|can) (?:be|have)\b")
 def _existence_stated(text: str, ctx: Question) -> bool | None:
     """The truth of "there is no significant difference" where that is what the question asks for; else None."""
     words = [word for word in WORD_OR_SIGN.findall(text.strip(OUTER)) if word not in ("a", "an", "the", "any")]
-    if words[:1] == ["there"] and words[1:2] and words[1] in ("is", "are", "was", "were"):
+    if words[:2] in (["there", verb] for verb in ("is", "are", "was", "were")):
         words = words[2:]
     elif words[:1] != ["no"]:
         return None
@@ -2554,24 +2460,20 @@ def _existence_stated(text: str, ctx: Question) -> bool | None:
 def _restates(words: list[str], ctx: Question) -> bool:
     """Whether the reason of a "no" affirms what the question asks: "No, it is", "No, there are 3 duplicates"."""
     words = [word for word in words if word[:1].isalnum() and word not in ("so", "the", "a", "an")]
-    if not words or NEGATED.search(ctx.folded) or any(_denies(word) or word in NEGATIONS for word in words):
+    if not words or NEGATED.search(ctx.folded) or not NO_AMOUNT.isdisjoint(words):
         return False
-    if "0" in words or "zero" in words:
+    if words[0] in POINTING and AUXILIARIES.intersection(words[-2:]) and set(words[2:]) <= SOME:
+        return True
+    if ctx.directions:
         return False
-    if len(words) <= 3 and words[0] in POINTING and AUXILIARIES.intersection(words[-2:]) and set(words[2:]) <= SOME:
-        return "only" not in words
-    stems = [stem(word) for word in ctx.tokens]
     counted = {word for word in words if word.isdigit() or word in NUMBER_WORDS or word in SOME}
     said = [word for word in words if word not in counted and word not in FRAME]
     if not all(ctx.explains(word) or f"{word}ly" in ctx.words for word in said):
         return False
-    if ctx.existence and not ctx.directions and not ctx.numbers and UNIVERSAL.isdisjoint(words):
+    if ctx.existence and not ctx.numbers:
         things = {stem(word) for word in ctx.existence if word not in FRAME}
-        exists = AUXILIARIES.intersection(words) or counted or "there" in words
-        if exists and (things.intersection(map(stem, said)) or (counted and not said)):
+        if things.intersection(map(stem, said)) or (counted and not said):
             return True
-    if ctx.directions:
-        return False
     limits = {word for word in LIMITING | UNIVERSAL if word in ctx.words}
     if counted - {"one"} - set(ctx.words) or LIMITING.intersection(words) - limits or len(set(said) - counted) < 1:
         return False
@@ -2579,15 +2481,13 @@ def _restates(words: list[str], ctx: Question) -> bool:
         return False
     if "one" in counted and UNIVERSAL.isdisjoint(words):
         return False
-    asking = ctx.tokens[:1] in (["did"], ["do"], ["does"])
-    stated = AUXILIARIES.intersection(words) or (asking and len(said) > 1 and words[0] not in PREPOSITIONS)
-    return bool(stated) and _in_order([stem(word) for word in said], stems)
+    stated = len(said) > 1 or not AUXILIARIES.isdisjoint(words)
+    return stated and _in_order(map(stem, said), map(stem, ctx.tokens))
 
 
-def _in_order(said: list[str], asked: list[str]) -> bool:
+def _in_order(said: Iterator[str], asked: Iterator[str]) -> bool:
     """Whether the words stand in the question in the same order, those left out apart."""
-    rest = iter(asked)
-    return all(any(word in (other, other[:-1]) or other.startswith(word) for other in rest) for word in said)
+    return all(any(other.startswith(word) for other in asked) for word in said)
 
 
 def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
@@ -2623,18 +2523,16 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
             words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
         if not turned:
-            return not swapped and not denied and _restates(reason, ctx)
+            return _restates(reason, ctx)
         return plain and (True in turned) is (swapped is not denied)
-    others = swapped or (not subject & ctx.names and QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
+    others = swapped or (QUANTIFIED.isdisjoint(ctx.words) and _names_another(written, ctx))
     years = set(YEAR_WITHIN.findall(" ".join(words[:pivot])))
     stated = set(STATED_YEAR.findall(ctx.text))
     if stated and years and not years & stated:
         return True
     if turned:
         return (True in turned) is not (others is not denied)
-    spoken = [(word, spelt) for word, spelt in zip(words, written) if word[:1].isalnum()]
-    known = right | FRAME | set(ctx.words)
-    return others and all(word[0].isalpha() and (word in known or _is_name(spelt)) for word, spelt in spoken)
+    return others
 
 
 AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
@@ -2652,7 +2550,7 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     """ "There is none" or "it does not apply", in the usual words, with nothing named after all."""
     text = _strip_scalar_dress(answer, ctx)
     found = _absence(text, ctx)
-    wanted = _absence(gold, ctx) or "none"
+    wanted = _absence(gold, ctx)
     if found is None:
         raise Wrong("The answer does not say that there is none.")
     if wanted == "inapplicable" and found != wanted:
@@ -2660,6 +2558,7 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     return "Both say that there is none."
 
 
+NONE_OPENING = pattern(r"(?:there (?:is|are) )?no\b|(?:none|nobody|nothing)\b")
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
@@ -2673,28 +2572,23 @@ def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
         return "such" in words
     asked = {stem(word) for word in ctx.asked_for[0]}
     if asked or noun[0] in FRAME:
-        return stem(noun[0]) in asked or noun[0] in ("one", *ABSENCE_WORDS) or (noun[0] in COUNT_NOUNS and not asked)
-    return stem(noun[0]) not in ctx.denied and ctx.explains(noun[0])
+        return stem(noun[0]) in asked or noun[0] in ABSENCE_WORDS
+    return stem(noun[0]) not in ctx.denied
 
 
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
-    if folded in INAPPLICABLE or fold(text) in INAPPLICABLE:
+    if not INAPPLICABLE.isdisjoint((folded, fold(text))):
         return "inapplicable"
     if folded in NONE_WORDS:
         return "none"
     words = WORD_OR_SIGN.findall(folded)
-    if not words or len(words) > 24 or any(not word[0].isalnum() and word not in ",.'" for word in words):
+    if any(not word[0].isalnum() and word not in ",.'" for word in words) or words[1:2] == [","]:
         return None
     rest = [word for word in words if word[0].isalnum()]
-    if rest == ["no"] or (len(words) > 2 and words[1] == "," and not set(rest[1:]) & (ABSENCE_WORDS | VERBS)):
-        return None
     if not _denies_what_is_asked(rest, ctx):
         return None
-    opening = rest[0] in ("no", "none", "nobody", "nothing") or rest[:3] in (
-        ["there", "is", "no"],
-        ["there", "are", "no"],
-    )
+    opening = NONE_OPENING.match(folded)
     denied = NOT_APPLIED.search(folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
@@ -2719,7 +2613,7 @@ class When(NamedTuple):
     week: int | None = None
     day: int | None = None
     weekday: int | None = None
-    time: tuple[int, int, int | None] | None = None
+    time: tuple[int, int, int] | None = None
 
 
 _M = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
@@ -2775,6 +2669,7 @@ TIME_FORMS = [
 WEEKDAY_FORM = pattern(r"\b(" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")(?:(?<=day)s)?\b\.?")
 # Without one of these no form of a date, a time or a weekday fits.
 CALENDAR_HINT = pattern(r"\d|quarter|half|\b(?:" + "|".join(sorted({name[:3] for name in (*MONTHS, *WEEKDAYS)})) + ")")
+DANGLING = PREPOSITIONS | {"be"}
 DATE_BOUNDS = frozenset("to from and after before until till since through".split())
 TAKEN = "§"  # in a text, where a date that was read stood
 WORD_SIGN = pattern(r"\w")
@@ -2784,6 +2679,7 @@ ASKS_TIME = pattern(r"\btime\b|\bhour\b|\btimestamp\b|o'clock")
 YEAR_WITHIN = pattern(r"\bin ([12]\d{3})\b")
 STATED_YEAR = pattern(r"\b[12]\d{3}\b")
 WORD_OR_SIGN = pattern(r"[\w']+|[^\w\s]")
+MIDNIGHT = (0, 0, 0)
 MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -2804,9 +2700,9 @@ def read_when(text: str) -> tuple[When, str]:
         raise Wrong("The answer states no date.")
     if CALENDAR_HINT.search(left) and any(form.search(left) for form in (*TIME_FORMS, *DATE_FORMS, WEEKDAY_FORM)):
         raise Wrong("The answer states several dates.")
-    when = _date_of(found["date"].groupdict()) if "date" in found else When()
+    when = _date_of(found["date"].groupdict("")) if "date" in found else When()
     if "time" in found:
-        when = when._replace(time=_time_of(found["time"].groupdict()))
+        when = when._replace(time=_time_of(found["time"].groupdict("")))
     if "weekday" in found:
         when = when._replace(weekday=WEEKDAYS[found["weekday"][1]])
         actual = _weekday(when)
@@ -2821,15 +2717,15 @@ def fold_case(text: str) -> str:
     return BLANKS.sub(" ", text.casefold())
 
 
-def _date_of(parts: dict[str, str | None]) -> When:
+def _date_of(parts: dict[str, str]) -> When:
     year = _integer(parts.get("year"))
     if parts.get("short_year"):
-        year = 2000 + int(parts["short_year"] or 0)
+        year = 2000 + int(parts["short_year"])
     if parts.get("first"):
-        return _day_month(int(parts["first"] or 0), int(parts["second"] or 0), year)
-    month = MONTHS[parts["month"] or ""] if parts.get("month") else _integer(parts.get("month_no"))
-    quarter = ORDINALS[parts["ordinal"] or ""] if parts.get("ordinal") else _integer(parts.get("quarter"))
-    half = ORDINALS[parts["half_word"] or ""] if parts.get("half_word") else _integer(parts.get("half"))
+        return _day_month(int(parts["first"]), int(parts["second"]), year)
+    month = MONTHS.get(parts.get("month", "")) or _integer(parts.get("month_no"))
+    quarter = ORDINALS.get(parts.get("ordinal", "")) or _integer(parts.get("quarter"))
+    half = ORDINALS.get(parts.get("half_word", "")) or _integer(parts.get("half"))
     when = When(year, half, quarter, month, _integer(parts.get("week")), _integer(parts.get("day")))
     return _checked(when)
 
@@ -2846,28 +2742,28 @@ def _day_month(first: int, second: int, year: int | None) -> When:
         except Wrong:
             continue
     if len(readings) != 1:
-        raise Wrong("Day and month can be read either way round." if readings else "There is no such day.")
+        raise Wrong("Day and month can be read either way round, or there is no such day.")
     return readings[0]
 
 
 def _checked(when: When) -> When:
     month, day, year = when.month, when.day, when.year
-    if month is not None and not 1 <= month <= 12:
-        raise Wrong("There is no such month.")
-    if day is not None and month is not None:
+    if month is not None:
+        if not 1 <= month <= 12:
+            raise Wrong("There is no such month.")
         leap = year is None or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
-        if not 1 <= day <= MONTH_DAYS[month - 1] - (month == 2 and not leap):
+        if day is not None and not 1 <= day <= MONTH_DAYS[month - 1] - (month == 2 and not leap):
             raise Wrong("There is no such day.")
     return when
 
 
-def _time_of(parts: dict[str, str | None]) -> tuple[int, int, int | None]:
-    hour, minute, second = int(parts["hour"] or 0), int(parts.get("minute") or 0), _integer(parts.get("second"))
+def _time_of(parts: dict[str, str]) -> tuple[int, int, int]:
+    hour, minute, second = int(parts["hour"]), int(parts.get("minute") or 0), int(parts.get("second") or 0)
     if parts.get("half_day"):
         if not 1 <= hour <= 12:
             raise Wrong("There is no such hour.")
-        hour = hour % 12 + (12 if (parts["half_day"] or "").startswith("p") else 0)
-    if hour > 23 or minute > 59 or (second or 0) > 59:
+        hour = hour % 12 + (12 if parts["half_day"].startswith("p") else 0)
+    if hour > 23 or minute > 59 or second > 59:
         raise Wrong("There is no such time.")
     return hour, minute, second
 
@@ -2883,20 +2779,14 @@ def _weekday(when: When) -> int | None:
 
 def same_when(gold: When, found: When, ctx: Question) -> None:
     """Raises Wrong unless both name the same point at the gold's granularity."""
-    asks_time = ASKS_TIME.search(ctx.folded)
-    midnight = (gold.time or (0, 0, 0))[:2] == (0, 0) and not (gold.time or (0, 0, 0))[2]
-    if gold.time and midnight and gold.day and not asks_time:
+    if gold.time == MIDNIGHT and not ASKS_TIME.search(ctx.folded):
         gold = gold._replace(time=None)
-    if found.time and not gold.time and found.day and found.time[:2] == (0, 0) and not found.time[2]:
+    if found.time == MIDNIGHT and not gold.time:
         found = found._replace(time=None)
-    if gold.time and found.time:
-        gold = gold._replace(time=(*gold.time[:2], gold.time[2] or 0))
-        found = found._replace(time=(*found.time[:2], found.time[2] or 0))
     if gold.weekday is None and found.weekday is not None and found.day is None:
         raise Wrong("The weekday was not asked for.")
-    if gold.weekday is None or found.weekday is None:
-        only = gold.weekday is not None and gold.day is None
-        gold, found = (gold, found) if only else (gold._replace(weekday=None), found._replace(weekday=None))
+    if gold.day is not None and None in (gold.weekday, found.weekday):
+        gold, found = gold._replace(weekday=None), found._replace(weekday=None)
     years = {int(year) for year in STATED_YEAR.findall(ctx.text)}
     if len(years) == 1 and (gold.year is None) != (found.year is None) and (gold.year or found.year) in years:
         gold, found = gold._replace(year=None), found._replace(year=None)
@@ -2918,7 +2808,7 @@ def grade_date(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     return "Both name the same date."
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _gold_when(gold: str) -> When:
     """The gold's point of the calendar. Raises GoldError."""
     try:
@@ -2931,11 +2821,8 @@ def _gold_when(gold: str) -> When:
 
 
 def _strip_date_dress(answer: str, ctx: Question) -> str:
-    text = peel(_from_json(peel(answer), ctx))
-    match = FIELD.match(text)
-    text = match[1] if match else text
-    match = TIMESTAMP.match(text) or ONE_IN_BRACKETS.match(text)
-    text = match[1] if match else text
+    text = FIELD.sub(r"\1", peel(_from_json(peel(answer), ctx)))
+    text = ONE_IN_BRACKETS.sub(r"\1", TIMESTAMP.sub(r"\1", text))
     match = LABEL.match(text)
     if match and not re.search(r"\d", match[1]) and not _named_when(match[1]) and _label_is_harmless(match[1], ctx):
         text = text[match.end() :]
@@ -2944,14 +2831,13 @@ def _strip_date_dress(answer: str, ctx: Question) -> str:
 
 def _check_date_rest(rest: str, ctx: Question) -> None:
     words = WORD_OR_SIGN.findall(rest)
-    if words[-1:] and words[-1] in PREPOSITIONS | {"be"}:
+    if not DANGLING.isdisjoint(words[-1:]):
         raise Wrong("The answer breaks off behind the date, or is no date.")
     for at, word in enumerate(words):
         if word == TAKEN:
             continue
-        before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
-        labels = before in PREPOSITIONS or ctx.names_with(word, after) or (before.isalpha() and ctx.says(before, word))
-        if word.isdigit() and not labels and not (before == "(" and YEAR.match(word)):
+        before = ["", *words][at]
+        if word.isdigit() and not ctx.says(before, word) and not (before == "(" and YEAR.match(word)):
             raise Wrong("The answer offers a number beside the date.")
         if not word[0].isalnum() and word not in ".,:()\"'*`!-":
             raise Wrong(f"The sign {_show(word)} does not belong to one stated date.")
@@ -2962,20 +2848,18 @@ def _check_date_rest(rest: str, ctx: Question) -> None:
             raise Wrong("The answer is a span or a bound, not a date.")
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def _named_when(text: str) -> When | None:
     """The point of the calendar that a short text is the name of; a year alone is a number."""
     try:
         when, rest = read_when(text)
     except Wrong:
         return None
-    return None if WORD_SIGN.search(rest) or when == When(year=when.year) else when
+    return None if WORD_SIGN.search(rest) else when
 
 
 def _calendar(gold: str, text: str, ctx: Question) -> str:
     """For a text gold that is a month, weekday, quarter, date or time: whether another form of it is given."""
-    if len(text) > MAX_SENTENCE or len(gold) > 40:
-        return ""
     wanted = _named_when(gold)
     if wanted is None:
         return ""
@@ -3002,6 +2886,7 @@ QUARTILES = pattern(
     r"\bq1\s?[:=]\s?([-+]?\d[\d.]{0,20}?)(?:\s?[,;]\s?|\s(?:and\s)?)q3\s?[:=]\s?(?=[-+]?\d)", re.IGNORECASE
 )
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
+RANGE_WORDS = frozenset("between ci range interval inclusive old".split())
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
 
 
@@ -3027,7 +2912,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer is too long to state one range.")
     pairs = load_json(text) if text[:1] == "{" else None
-    if isinstance(pairs, Pairs) and len(pairs) == 2 and all(isinstance(item, str) for _, item in pairs):
+    if isinstance(pairs, Pairs) and len(pairs) == 2:
         text = f"{pairs[0][1]} to {pairs[1][1]}"
     text = QUARTILES.sub(r"\1 to ", text) if "quartile" in ctx.folded else text
     text = plain_powers(END_LABEL.sub(" ", text))
@@ -3035,32 +2920,32 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     if not match:
         raise Wrong("The answer states no two ends.")
     before, after = text[: match.start()].rstrip(), _without_unit(text[match.end() :].lstrip(), ctx)
-    brackets = (before[-1:] + after[:1]) if before[-1:] in "([" and after[:1] in (")", "]") and before else ""
-    if "%" in match[0] + after[:1]:
-        agree_on_unit(Quantity(Decimal(0), percent=True), ctx)
+    brackets = before[-1:] + after[:1]
+    if "%" in match[0]:
+        agree_on_unit(Quantity(percent=True), ctx)
     for sign in set(match[0]) & set("$€£"):
         if ctx.units and not ctx.units & UNITS[sign]:
             raise Wrong("The currency named is not what was asked for.")
     _check_range_rest(before, after, ctx)
     ends = []
     for written in (match["low"], match["high"]):
-        value = read_decimal(re.sub(r"[$€£%+\s-]", "", re.split(r"[eE]", written)[0]))
-        exponent = re.search(r"[eE]([+-]?\d+)", written)
-        value = _power(value, exponent[1]) if value is not None and exponent else value
+        mantissa, _, exponent = written.lower().partition("e")
+        value = _power(read_decimal(re.sub(r"[$€£%+\s-]", "", mantissa)), re.sub(r"[\s%]", "", exponent) or "0")
         if value is None:
             raise Wrong("An end of the range has no single reading.")
-        ends.append((-value if "-" in written.split("e")[0].split("E")[0] else value, written))
+        ends.append((-value if "-" in mantissa else value, written))
     return ends, brackets
 
 
 def _without_unit(after: str, ctx: Question) -> str:
     """What follows a range, without a unit, which must be one the question asks for."""
     match = UNIT_TEXT.match(after)
-    units = units_of(_unit_key(match[1])) if match and match[1].casefold() not in FRAME else frozenset()
-    if not match or not units:
+    source = match[1] if match else ""
+    units = units_of(_unit_key(source))
+    if not units:
         return after
-    agree_on_unit(Quantity(Decimal(0), units=units), ctx)
-    return after[match.end() :]
+    agree_on_unit(Quantity(units=units), ctx)
+    return after[len(source) :]
 
 
 def _check_range_rest(before: str, after: str, ctx: Question) -> None:
@@ -3072,12 +2957,7 @@ def _check_range_rest(before: str, after: str, ctx: Question) -> None:
     for word in re.findall(r"[^\W\d_]+|[^\w\s]", before + " " + after):
         word = word.casefold()
         unit = UNITS.get(word, frozenset()) & ctx.units
-        if word.isalpha() and not (
-            ctx.explains(word)
-            or unit
-            or (word == "old" and "time:yr" in ctx.units)
-            or word in ("between", "ci", "range", "interval", "inclusive")
-        ):
+        if word.isalpha() and not ctx.explains(word) and word not in RANGE_WORDS:
             raise Wrong(f"The word {_show(word)} is not explained.")
         if (not word.isalpha() and word not in ".,:=()[]%$€£\"'*`") or (word in "$€£" and ctx.units and not unit):
             raise Wrong(f"The sign {_show(word)} does not belong to one range.")
@@ -3103,9 +2983,10 @@ PAIR = pattern(r"\A(.{1,200}?)\s*(?::|=>|=|->|→|\|)\s*(\S.*)\Z", re.DOTALL)
 TRAILING_VALUE = pattern(
     r"\A(.{1,200}?)\s*(?:\(\s*(\S.*?)\s*\)|\s[-—]\s+(\S.*)|\s+([-+]?[$€£]?\d[\d.,]*%?))\Z", re.DOTALL
 )
+NO_PAIR = pattern(r"://|\d:\d\d")
 ITEM_END = pattern(r"\s{0,4}(?:[,;]\s{0,4}(?:and\s)?|and\s|\Z)")
 LEADING_VALUE = pattern(r"\A([-+]?[$€£]?\d[\d.,]*%?)\s+(?:of\s+)?(.+)\Z", re.DOTALL)
-TABLE_RULE = pattern(r"\A[\s|:-]+\Z")
+TABLE_RULE = pattern(r"\A[\s|:-]*\Z")
 BULLET_MARK = pattern(r"[-*•]\s")
 COUNTED = pattern(r"(?:\A|(?<=\s))\(?(\d{1,3})[.)]\s+(?=\S)")
 NUMPY = pattern(r"\A(?:np|numpy)\.(?:float|int|uint|str)\d*_?\((.*)\)\Z")
@@ -3117,7 +2998,7 @@ AND = pattern(r"\s(?:and|&)\s")
 LEADING_AND = pattern(r"(?:^|\s)(?:and|&)\s+")
 NUMBERS_ONLY = pattern(r"\A[-+\d.eE% ]+\Z")
 THEN = pattern(r"\Athen\s+")
-PLAIN_NUMBER = pattern(r"\A([-+]?)[$€£]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z")
+PLAIN_NUMBER = pattern(r"\A([-+]?)[$€£]?(?!0\d)(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?%?\Z")
 BOTH = pattern(r"\A(?:both|all)\s+(?=\S)", re.IGNORECASE)
 LIST_LEAD = pattern(r"\A([^\n:=\[{]{0,120}?)(?:\bare\b:?|\bis\b:?|\bwere\b:?|:)\s*(?=\S)", re.IGNORECASE)
 SEPARATORS = ("\n", ";", "|", " > ", "→", "->", ", ", ",", " and ", " & ")
@@ -3133,11 +3014,10 @@ def read_items(text: str, like: Sequence[str] = (), ordered: bool = False) -> li
 
 def _split_items(text: str, like: Sequence[str]) -> list[str]:
     text = peel(text)
-    match = ARRAY.match(text) if text.endswith(")") else None
-    text = match[1] if match else text
+    text = ARRAY.sub(r"\1", text)
     value = load_json(text) if text[:1] in ("[", "{") else None
     if isinstance(value, list):
-        return [_item_text(item, isinstance(value, Pairs)) for item in value]
+        return [_item_text(item) for item in value]
     if (
         text[:1] in ("[", "(", "{")
         and _closing(text, 1, text[0], {"[": "]", "(": ")", "{": "}"}[text[0]]) == len(text) - 1
@@ -3149,11 +3029,10 @@ def _split_items(text: str, like: Sequence[str]) -> list[str]:
     if len(lines) == 1:
         lines = _numbered_in_line(lines[0])
     if len(lines) > 1:
-        if TABLE_RULE.match(lines[1]) and "|" in lines[0]:  # the heads of a Markdown table and the rule below them
+        if TABLE_RULE.match(lines[1]):  # heads and the rule below them
             lines = lines[2:]
         lines = [line for line in lines if not TABLE_RULE.match(line)]
-        marked = all(BULLET.match(line) for line in lines)
-        lines = [MARK_OF_LINE.sub("", line) if marked else line for line in lines]
+        lines = [MARK_OF_LINE.sub("", line) for line in lines]
         return [_bare(line.strip().strip("|").strip(" ,;")) for line in lines]
     return [_bare(item) for item in _split_line(BULLET.sub("", text) if BULLET_MARK.match(text) else text, like)]
 
@@ -3167,19 +3046,16 @@ def _numbered_in_line(line: str) -> list[str]:
     return [line[mark.start() : stop].strip(" ,;") for mark, stop in zip(marks, stops)]
 
 
-def _item_text(item: object, paired: bool) -> str:
+def _item_text(item: object) -> str:
     if isinstance(item, Pairs):
-        return ", ".join(f"{key}: {_item_text(value, False)}" for key, value in item)
+        return ", ".join(f"{key}: {_item_text(value)}" for key, value in item)
     if isinstance(item, (list, tuple)):
-        parts = [_item_text(part, False) for part in item]
-        return ": ".join(parts) if paired or len(parts) == 2 else ", ".join(parts)
+        return ": ".join(map(_item_text, item))
     return "null" if item is None else str(item)
 
 
 def _bare(item: str) -> str:
-    item = peel(item)
-    match = NUMPY.match(item) if item.endswith(")") else None
-    return peel(match[1]) if match else item.strip()
+    return peel(NUMPY.sub(r"\1", peel(item))).strip()
 
 
 def _without_ranks(items: list[str], like: Sequence[str], ordered: bool) -> list[str]:
@@ -3196,7 +3072,7 @@ def _without_ranks(items: list[str], like: Sequence[str], ordered: bool) -> list
         counted = ranks in (list(range(1, len(ranks) + 1)), list(range(len(ranks))), [1] * len(ranks))
         if ordered and not counted and form is not RANK_BEHIND:
             raise Wrong("The numbers in front of the items are in another order.")
-        if counted or (form is NUMBERED and not ordered):
+        if counted or form is NUMBERED:
             return [_bare(text) for text in texts]
     return items
 
@@ -3206,8 +3082,8 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
     if quoted:
         return pieces
     paired = bool(like) and all(map(PAIR.match, like))  # an arrow then stands between a key and its value
-    for separator in ("\t", ";", "|", *(() if paired else ("→", "->", "=>", " > ", ">"))):
-        if separator in text and not any((separator.strip() or separator) in item for item in like):
+    for separator in ("\t", ";", "|", *(() if paired else ("→", "->", "=>", ">"))):
+        if separator in text and not any(separator in item for item in like):
             return [piece for piece in text.split(separator) if piece.strip()]
     commas_inside = [item for item in like if "," in item]
     spaced = ", " in text and not any(", " in item for item in like)
@@ -3222,7 +3098,7 @@ def _split_line(text: str, like: Sequence[str]) -> list[str]:
         pieces = _split_commas(text)
     if not any(" and " in item for item in like):
         pieces = [part for piece in pieces for part in LEADING_AND.split(piece) if part.strip()]
-    if len(pieces) == 1 and NUMBERS_ONLY.match(text):
+    if NUMBERS_ONLY.match(text):
         pieces = text.split()
     return [THEN.sub("", piece.strip()) for piece in pieces if piece.strip()]
 
@@ -3241,8 +3117,7 @@ def _outside_quotes(text: str) -> tuple[list[str], bool]:
     """The items of a line, and whether quotes hold some of them together; `"Smith, John", Doe` has two."""
     items: list[str] = []
     any_quoted, position = False, 0
-    while position < len(text) and len(items) <= MAX_ITEMS:
-        position += len(text[position:]) - len(text[position:].lstrip()) if text[position].isspace() else 0
+    while position < len(text):
         end = _closing_quote(text, position) if text[position : position + 1] in ('"', "'") else -1
         if end >= 0:
             any_quoted = True
@@ -3262,7 +3137,7 @@ def _closing_quote(text: str, start: int) -> int:
     mark, at = text[start], start
     while True:
         at = text.find(mark, at + 1)
-        if at < 0 or ITEM_END.match(text, at + 1):
+        if at == -1 or ITEM_END.match(text, at + 1):
             return at
 
 
@@ -3271,35 +3146,24 @@ class Item(NamedTuple):
 
     text: str
     number: Decimal | None
-    pair: tuple[str, str] | None
+    pair: re.Match[str] | None
 
 
+@lru_cache
 def _gold_items(gold: str) -> list[Item]:
-    return _short_gold_items(gold) if len(gold) <= 8 * SHORT else _read_gold_items(gold)
-
-
-def _read_gold_items(gold: str) -> list[Item]:
     texts = read_items(clean(gold))
-    if len(texts) > MAX_ITEMS:
-        raise GoldError("The gold has too many items.")
     pairs = [PAIR.match(text) for text in texts]
-    all_pairs = bool(texts) and all(pairs) and not any("://" in text or re.search(r"\d:\d\d", text) for text in texts)
-    return [
-        Item(text, _plain_number(text), (pair[1], pair[2]) if all_pairs and pair else None)
-        for text, pair in zip(texts, pairs)
-    ]
-
-
-_short_gold_items = lru_cache(maxsize=256)(_read_gold_items)
+    if not all(pairs) or any(map(NO_PAIR.search, texts)):
+        pairs = [None] * len(texts)
+    return [Item(text, _plain_number(text), pair) for text, pair in zip(texts, pairs)]
 
 
 def _plain_number(text: str) -> Decimal | None:
     """The value of an item that is a number and not a code with leading zeros."""
     match = PLAIN_NUMBER.match(text.strip())
-    if not match or re.match(r"\A0\d", match[2]):
+    if not match:
         return None
-    value = read_decimal(match[2])
-    value = _power(value, match[3][1:]) if value is not None and match[3] else value
+    value = _power(read_decimal(match[2]), (match[3] or "e0")[1:])
     return -value if value is not None and match[1] == "-" else value
 
 
@@ -3330,23 +3194,18 @@ def _distinct(items: list[str]) -> list[str]:
 
 def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     like = [item.text for item in items]
-    text = peel(answer)
-    match = FIELD.match(text)
-    text = _list_frame(peel(match[1] if match else text), items, ctx)
+    text = _list_frame(peel(FIELD.sub(r"\1", peel(answer))), items, ctx)
     text = BOTH.sub("", text) if len(items) > 1 else text
     if text.rstrip("\"'`)]}* ").endswith(("...", "…")) and not any(item.text.endswith(("...", "…")) for item in items):
         raise Wrong("The list breaks off.")
     value = load_json(text) if text[:1] == "{" else None
-    if isinstance(value, Pairs) and len(value) == 1 and len(items) != 1 and isinstance(value[0][1], list):
+    if isinstance(value, Pairs) and len(value) == 1 and isinstance(value[0][1], list):
         if not _names_answer(str(value[0][0]), ctx):
             raise Wrong(f"The key {_show(str(value[0][0]))} names something else than the answer.")
-        inner = value[0][1]
-        return [_item_text(item, isinstance(inner, Pairs)) for item in inner]
+        return [_item_text(item) for item in value[0][1]]
     if isinstance(value, Pairs) and len({fold(str(key)) for key, _ in value}) != len(value):
         raise Wrong("A key of the object is given twice.")
     found = _records(text, items, ctx) or read_items(text, like, ctx.answer_type == "ordered_list")
-    if len(found) > MAX_ITEMS:
-        raise Wrong("The answer has too many items.")
     if found and not any(item.pair for item in items):
         found = _without_common_noun(found, items, ctx)
         found[-1] = _strip_last(found[-1], items, ctx)
@@ -3357,20 +3216,20 @@ def _answer_items(answer: str, items: list[Item], ctx: Question) -> list[str]:
     return found
 
 
-def _records(text: str, items: list[Item], ctx: Question) -> list[str]:
+def _records(text: str, items: list[Item], ctx: Question) -> list[str] | None:
     """Pairs that are written as records, [{"group": "A", "mean": 3.25}], or as lines of two cells below their heads."""
-    if not items or not all(item.pair for item in items):
-        return []
+    if not all(item.pair for item in items):
+        return None
     value = load_json(text) if text[:1] == "[" else None
-    if isinstance(value, list) and not isinstance(value, Pairs) and all(isinstance(row, Pairs) for row in value):
+    if isinstance(value, list) and all(isinstance(row, Pairs) for row in value):
         heads = {tuple(str(key) for key, _ in row) for row in value}
-        rows = [[_item_text(cell, False) for _, cell in row] for row in value]
+        rows = [[_item_text(cell) for _, cell in row] for row in value]
         titles = list(heads.pop()) if len(heads) == 1 else []
     else:
         rows = [[cell.strip() for cell in line.split(",")] for line in text.split("\n") if line.strip()]
         titles = rows.pop(0) if len(rows) == len(items) + 1 else ["name", "value"]
-    if len(rows) != len(items) or any(len(row) != 2 or ":" in row[0] for row in (titles, *rows)):
-        return []
+    if len(rows) != len(items) or any(len(row) != 2 for row in (titles, *rows)):
+        return None
     if not all(_names_answer(title, ctx) for title in titles):
         raise Wrong("The heads above the pairs name something else than the answer.")
     return [f"{key}: {cell}" for key, cell in rows]
@@ -3381,7 +3240,7 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) > 1 and not BULLET.match(lines[0]) and all(BULLET.match(line) for line in lines[1:]):
         heading = WORD.findall(lines[0].casefold())
-        if heading and all(ctx.explains(word) and word not in NEGATIONS for word in heading):
+        if all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
     match = LIST_LEAD.match(text)
     if (
@@ -3395,9 +3254,9 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
     ):
         return text
     words = WORD.findall(match[1].casefold())
-    if not words or not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
+    if not all(ctx.explains(word) or word in NUMBER_WORDS for word in words) or set(words) & NEGATIONS:
         return text
-    if fold(match[1]) in {fold(item.text) for item in items} or ctx.denied.intersection(map(stem, words)):
+    if ctx.denied.intersection(map(stem, words)):
         return text
     return text[match.end() :]
 
@@ -3411,11 +3270,11 @@ def _without_common_noun(found: list[str], items: list[Item], ctx: Question) -> 
     noun = tails.pop()
     match = LISTED_NOUN.match(ctx.folded)
     asked = ctx.asked_for[0] | ({match[1]} if match else set())
-    if tails or len(found) < 2 or not noun.isalpha() or not {noun + "s", noun[:-1] + "ies"} & asked:
+    if tails or not {noun + "s", noun[:-1] + "ies"} & asked:
         return found
     if any(fold(item.text).endswith(noun) for item in items):
         return found
-    return [text.strip(OUTER).rpartition(" ")[0] or text for text in found]
+    return [text.strip(OUTER).rpartition(" ")[0] for text in found]
 
 
 def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
@@ -3427,7 +3286,7 @@ def _strip_last(text: str, items: list[Item], ctx: Question) -> str:
         head = " ".join(words[:cut])
         plain = rest[0] in VERBS | ctx.raw_words and all(ctx.explains(word) and word not in NEGATIONS for word in rest)
         if any(map(_denies, rest)):
-            plain = bool(ctx.denied) and ctx.says(*rest)
+            plain = ctx.says(*rest)
         elif ctx.denied.intersection(map(stem, rest)):
             plain = False
         if plain and fold(head) in golds:
@@ -3441,7 +3300,7 @@ def _strip_first(text: str, items: list[Item], ctx: Question) -> str:
     noun, _, rest = text[lead.end() if lead else 0 :].partition(" ")
     golds = {fold(item.text) for item in items}
     named = noun.casefold() in ctx.raw_words and noun.casefold() not in NEGATIONS
-    return rest if len(items) > 1 and named and fold(text) not in golds and fold(rest) in golds else text
+    return rest if named and fold(rest) in golds else text
 
 
 def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
@@ -3458,7 +3317,7 @@ def _same_item(item: Item, text: str, ctx: Question, tol: Tolerance) -> bool:
         return False
 
 
-def _same_pair(pair: tuple[str, str], text: str, ctx: Question, tol: Tolerance) -> bool:
+def _same_pair(pair: re.Match[str], text: str, ctx: Question, tol: Tolerance) -> bool:
     """`A: 3`, `A = 3`, `A (3)`, `A 3` and `3 A` are one pair."""
     for shape, key_at, values_at in ((PAIR, 1, (2,)), (TRAILING_VALUE, 1, (2, 3, 4)), (LEADING_VALUE, 2, (1,))):
         match = shape.match(text.strip())
@@ -3466,8 +3325,8 @@ def _same_pair(pair: tuple[str, str], text: str, ctx: Question, tol: Tolerance) 
             continue
         value = next((match[at] for at in values_at if match[at]), "")
         key = match[key_at]
-        key_same = same_text(pair[0], peel(key)) or same_text(pair[0], _without_nouns(key, ctx))
-        if key_same and _same_item(Item(pair[1], _plain_number(pair[1]), None), peel(value), ctx, tol):
+        key_same = same_text(pair[1], peel(key)) or same_text(pair[1], _without_nouns(key, ctx))
+        if key_same and _same_item(Item(pair[2], _plain_number(pair[2]), None), peel(value), ctx, tol):
             return True
     return False
 
@@ -3487,17 +3346,17 @@ def _match_all(items: list[Item], found: list[str], ctx: Question, tol: Toleranc
         waiting.setdefault(fold(text), []).append(at)
     left: list[Item] = []
     for item in items:
-        same = waiting.get(fold(item.text)) if item.pair is None else None
+        same = waiting.get(fold(item.text))
         if same:
             same.pop()
         else:
             left.append(item)
     free = [found[at] for places in waiting.values() for at in places]
-    if left and all(item.number is not None for item in left) and len(left) > MAX_LEFTOVER:
+    if len(left) > MAX_LEFTOVER:
+        if any(item.number is None for item in left):
+            raise Wrong("Too many items of the list are not in the gold.")
         _match_numbers(left, free, ctx, tol)
         return
-    if len(left) > MAX_LEFTOVER:
-        raise Wrong("Too many items of the list are not in the gold.")
     _augment(left, free, lambda item, text: _same_item(item, text, ctx, tol))
 
 
@@ -3648,21 +3507,20 @@ def _cells(line: str) -> list[str]:
     separator = next((mark for mark in ("|", "\t", ";", ",") if mark in line), ",")
     if separator in ";," and ('"' in line or "'" in line):
         return _outside_quotes(line)[0]
-    return [cell.strip() for cell in line.strip("|" if separator == "|" else " ").split(separator)]
+    return [cell.strip() for cell in line.strip("|").split(separator)]
 
 
-def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]]:
+def _fields_of_table(text: str, names: Sequence[str]) -> dict[str, list[str]] | None:
     """The values below a row that holds every name; nothing where another line follows than rows of as many cells."""
-    lines = [line for line in (line.strip() for line in text.split("\n")) if line and not TABLE_RULE.match(line)]
+    lines = [line for line in (line.strip() for line in text.split("\n")) if not TABLE_RULE.match(line)]
     for at, line in enumerate(lines[:-1]):
-        celled = len(line) <= MAX_WORKING and any(mark in line for mark in "|\t;,")
-        header = [_field_key(cell) for cell in _cells(line)] if celled else []
-        if len(header) > 1 and set(names) <= set(header):
+        header = [_field_key(cell) for cell in _cells(line)]
+        if set(names) <= set(header):
             rows = [_cells(row) for row in lines[at + 1 :]]
             if any(len(row) != len(header) for row in rows):
-                return {}
+                return None
             return {name: [row[header.index(name)] for row in rows] for name in names if header.count(name) == 1}
-    return {}
+    return None
 
 
 def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str, list[str]]:
@@ -3687,8 +3545,6 @@ def _fields_of_lines(text: str, names: Sequence[str], question: str) -> dict[str
 
 
 def _json_text(item: object) -> str:
-    if item is None or isinstance(item, bool):
-        return {None: "null", True: "true", False: "false"}[item]
     if isinstance(item, Pairs):
         return "; ".join(f"{key}: {value if isinstance(value, str) else _json_text(value)}" for key, value in item)
     return json.dumps(item)
@@ -3719,7 +3575,7 @@ def gold_text(gold: object) -> str:
     """A gold as text: strings as they are, True/False/None by name, floats by repr, lists and objects as JSON."""
     if isinstance(gold, str):
         return gold
-    if gold is None or isinstance(gold, (bool, int)):
+    if isinstance(gold, (type(None), bool, int)):
         return str(gold)
     if isinstance(gold, float):
         return repr(gold)
@@ -3774,6 +3630,7 @@ STATED_LEAD = pattern(rf"\A(?:{_STATED}|of\s|from\s|using\s)", re.IGNORECASE)
 LEAD_END = pattern(r"\s*[,:]\s+|(?<=\d)\s+|\s+(?=(?:it|this|that|there)\s)", re.IGNORECASE)
 IN_YEAR = pattern(r"\s*\b((?:in|of|during) [12]\d{3})(?![\w/-]|[.,]\d)", re.IGNORECASE)
 TAIL_START = pattern(rf",?\s+(?={_STATED})", re.IGNORECASE)
+MAX_PHRASES = 24
 ONE_VALUE = frozenset({"number", "integer", "percent", "currency", "text", "category", "date"})
 
 
@@ -3783,7 +3640,7 @@ def _reason(gold: str, text: str, ctx: Question, tol: Tolerance) -> str:
     try:
         return rule(gold, text, ctx, tol)
     except Wrong:
-        if ctx.answer_type not in ONE_VALUE or len(text) > MAX_SENTENCE or not STATED_HINT.search(text):
+        if ctx.answer_type not in ONE_VALUE or not STATED_HINT.search(text):
             raise
         shorter = _without_stated(text, ctx)
         if shorter == text:
@@ -3807,9 +3664,9 @@ def _stated_spans(text: str) -> list[tuple[slice, str]]:
     within = [match for form in (STATED_BRACKET, IN_YEAR) for match in form.finditer(text)]
     spans = [(slice(*match.span()), match[1]) for match in within]
     if STATED_LEAD.match(text):
-        ends = list(LEAD_END.finditer(text, 4))[:24]
+        ends = list(LEAD_END.finditer(text))[:MAX_PHRASES]
         spans += [(slice(0, match.end()), text[: match.start()]) for match in reversed(ends)]
-    starts = list(TAIL_START.finditer(text))[:24]
+    starts = list(TAIL_START.finditer(text))[:MAX_PHRASES]
     return spans + [(slice(match.start(), len(text)), text[match.end() :]) for match in starts]
 
 

@@ -5,31 +5,34 @@ sets). How alike they must be to be told depends on what else speaks for it: muc
 and could not be so by chance. Tasks with no table in common are never compared; where the data lie in buckets nobody
 can tell, and the answer must speak.
 
-Few tasks over a table are compared each with each. Of many, MinHash finds those worth a look (datasketch, after Broder
-1997): 25 bands of 5 hashes see 99 of 100 pairs that are 0.7 alike, and each of them is then measured as the few are.
+Tasks are looked at in groups that an answer makes, each as alike as that answer asks for, and once more whatever the
+answer, as alike as that asks for: so questions of one form with a number each of their own are never compared. Few
+tasks over a table are told in full. Of many, each is compared with so many others and no more: the findings say so.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from builder.check.alike import Group, Index, Item, ranked
 from builder.check.overlaps import BUCKETS, Signature
 from catalog.findings import Finding, Severity
 
 RULE: Final = "S39-near-duplicate"
+NOT_ALL: Final = "S39-not-all-compared"
 # How alike two questions must be, by what their answers say.
 SAME_ANSWER: Final = 0.7
 SAME_BY_CHANCE: Final = 0.9  # the same yes, no, none, or whole number of one or two digits
 OTHER_ANSWER: Final = 0.95
-_BANDS: Final = 25
-_ROWS: Final = 5  # hashes of one band
-_SEED: Final = 1
-# Pairs of one table's tasks that are looked at one by one, which takes as long as loading datasketch.
+# Pairs of one table's tasks up to which nothing is cut off. Above, each task is compared with so many others, or with
+# fewer where so many are near: one of them says what there is to say.
 _FEW: Final = 250_000
+_LOOKS: Final = 500
+_ENOUGH: Final = 100
 
 
 class _Task:
@@ -47,11 +50,15 @@ class _Task:
 
 @dataclass(slots=True)
 class _Nearest:
-    """The task of a larger split that is most like one of a smaller; ``found`` counts all that are near."""
+    """The task of a larger split that is most like one of a smaller.
+
+    ``found`` counts all that are near; where ``cut`` is true, those of the ones compared.
+    """
 
     similarity: float
     other: _Task
     found: int = 1
+    cut: bool = False
 
     def meet(self, similarity: float, other: _Task) -> None:
         self.found += 1
@@ -73,83 +80,70 @@ def near_duplicates(signatures: Sequence[Signature], severity: Severity) -> Iter
         for table in signature.tables:
             pools[table].append(task)
     nearest: dict[int, _Nearest] = {}
+    cut: set[int] = set()
     for table, tasks in sorted(pools.items()):
         splits: dict[str, list[_Task]] = defaultdict(list)
         for task in tasks:
             splits[task.signature.split].append(task)
         # The largest split is never indexed: it may be most of the catalog.
         ordered = [splits[name] for name in sorted(splits, key=lambda name: (sizes[name], name))]
-        _compare(ordered, table, nearest)
+        cut |= _compare(ordered, table, nearest)
     for place, found in sorted(nearest.items()):
+        found.cut = place in cut
         yield _finding(signatures[place], found, severity)
+    if missed := sorted(cut - nearest.keys()):
+        yield _not_all([signatures[place] for place in missed], severity)
 
 
-def _compare(splits: Sequence[Sequence[_Task]], table: str, nearest: dict[int, _Nearest]) -> None:
-    """Compare the tasks of one table, split by split, with those of the smaller splits before."""
+def _compare(splits: Sequence[Sequence[_Task]], table: str, nearest: dict[int, _Nearest]) -> set[int]:
+    """Compare the tasks of one table, split by split, with those of the smaller splits before.
+
+    Returns:
+        The places of the tasks that were not compared with all that may be near.
+    """
     pairs, smaller = 0, 0
     for tasks in splits:
         pairs, smaller = pairs + smaller * len(tasks), smaller + len(tasks)
     if not pairs:
-        return
-    index: _Index = _Each() if pairs <= _FEW else _Sketches()
+        return set()
+    indexed = smaller - len(splits[-1])
+    few = _FEW // indexed
+    looks, enough = (pairs, pairs) if pairs <= _FEW else (max(_LOOKS, few), max(_ENOUGH, few))
+    index = Index(table, limit=looks)
+    pool = [task for tasks in splits for task in tasks]
+    items = dict(zip((task.place for task in pool), map(_item, pool, ranked(t.shingles for t in pool)), strict=True))
+    known = {task.place: task for task in pool}
     for number, tasks in enumerate(splits, 1):
         for task in tasks:
-            for other in index.like(task):
-                similarity = _nearness(other, task)
-                # A pair with several tables in common is met in the pool of each, and counts in one.
-                if not similarity or min(task.signature.tables & other.signature.tables) != table:
+            for place in index.like(items[task.place]):
+                similarity = _nearness(known[place], task)
+                if not similarity:
                     continue
-                if other.place in nearest:
-                    nearest[other.place].meet(similarity, task)
+                if place in nearest:
+                    nearest[place].meet(similarity, task)
                 else:
-                    nearest[other.place] = _Nearest(similarity, task)
+                    nearest[place] = _Nearest(similarity, task)
+                if nearest[place].found >= enough:
+                    index.rest(place)
         if number < len(splits):
-            index.add(tasks)
+            for task in tasks:
+                index.add(items[task.place])
+    return index.worn_out
 
 
-class _Each:
-    """An index that leaves nothing out."""
-
-    def __init__(self) -> None:
-        self._tasks: list[_Task] = []
-
-    def add(self, tasks: Iterable[_Task]) -> None:
-        self._tasks += tasks
-
-    def like(self, task: _Task) -> Iterable[_Task]:
-        """Every task."""
-        return self._tasks
-
-
-class _Sketches:
-    """An index that finds the tasks whose MinHash says that they may be alike."""
-
-    def __init__(self) -> None:
-        # Here, since it loads a good part of scipy, which no other command and no small catalog has a use for.
-        from datasketch import MinHash, MinHashLSH
-
-        self._blank = MinHash(num_perm=_BANDS * _ROWS, seed=_SEED, hashfunc=int)
-        self._index = MinHashLSH(num_perm=_BANDS * _ROWS, params=(_BANDS, _ROWS))
-        self._tasks: dict[int, _Task] = {}
-
-    def add(self, tasks: Iterable[_Task]) -> None:
-        for task in tasks:
-            self._index.insert(task.place, self._sketch(task), check_duplication=False)
-            self._tasks[task.place] = task
-
-    def like(self, task: _Task) -> Iterable[_Task]:
-        """Those that share a band, in the catalog's order."""
-        if not self._tasks:
-            return ()
-        return (self._tasks[place] for place in sorted(self._index.query(self._sketch(task))))
-
-    def _sketch(self, task: _Task) -> Any:
-        sketch = self._blank.copy()
-        sketch.update_batch(array("I", task.signature.shingles))
-        return sketch
-
-
-_Index = _Each | _Sketches
+def _item(task: _Task, members: tuple[int, ...]) -> Item:
+    """A task as the index has it: where it may be near another, by what their answers say."""
+    mine = task.signature
+    # Of the data in two buckets nobody knows whether they are the same, and the answer alone must speak.
+    data = mine.data if BUCKETS in mine.tables else ""
+    same = ("gold", task.gold, "" if mine.telling else data)
+    return Item(
+        place=task.place,
+        ranked=members,
+        groups=(Group(same, SAME_ANSWER if mine.telling else SAME_BY_CHANCE), Group(("any", data), OTHER_ANSWER)),
+        twins=((*same, mine.words),),
+        owners=mine.tables,
+    )
 
 
 def _nearness(one: _Task, other: _Task) -> float:
@@ -174,9 +168,22 @@ def _finding(signature: Signature, found: _Nearest, severity: Severity) -> Findi
     other = found.other.signature
     data = "the same data" if signature.tables - {BUCKETS} or signature.data == other.data else "data in another bucket"
     answer = "the same answer" if signature.gold == other.gold else "another answer"
-    more = f"; {found.found - 1:,} more of other splits are near" if found.found > 1 else ""
+    least = "at least " if found.cut else ""
+    more = f"; {least}{found.found - 1:,} more of other splits are near" if found.found > 1 else ""
+    if found.cut:
+        more += "; there are so many like it that not all were compared"
     message = (
         f"is in split {signature.split} and asks {data} nearly what task {other.name} in split {other.split} asks, "
         f"with {answer} (similarity {found.similarity:.2f}){more}"
     )
     return Finding(RULE, severity, signature.name, message, "remove one of the two rows, or put both into one split")
+
+
+def _not_all(signatures: Sequence[Signature], severity: Severity) -> Finding:
+    """One finding for all tasks of which nobody can say that they are near none."""
+    others = f" (as have {len(signatures) - 1:,} more tasks)" if len(signatures) > 1 else ""
+    message = (
+        f"has so many tasks like it in other splits{others} that it was not compared with all of them; "
+        f"of those that it was compared with none is near"
+    )
+    return Finding(NOT_ALL, severity, signatures[0].name, message, "put questions of one form into one split")

@@ -14,16 +14,19 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
-from builder.dedupe import canonical_text
+from builder.dedupe import canonical_text, plain_question
 from builder.seen import telling
 from catalog.findings import Finding
 from catalog.index import Entry
 
 # What stands for the data of a task that pulls them when it starts: nobody can compare them here.
 BUCKETS: Final = "buckets"
+# What a name does not end beside: letters, digits and underscores, but of East Asian scripts, which need no blanks.
+_LETTER: Final = r"[^\W\u2e80-\U0003ffff]"
 # Words that change no question by standing in another place or being left out.
 # fmt: off
 _FILLERS: Final = frozenset({
@@ -62,14 +65,31 @@ class Signature:
 
 
 def normalised(text: str, tables: Iterable[tuple[str, str]] = ()) -> str:
-    """A question without what does not change it: case, Unicode form, blanks, punctuation.
+    """A question as a build reads it (``plain_question``), without its tables' names.
 
-    The name of a table stands for its bytes, so that a copy under another name makes no other question.
+    The name of a table stands for its bytes, so that a copy under another name makes no other question. Names are
+    looked for as whole words, all at once: what stands for one is never searched for another.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    for name, sha256 in sorted(tables, key=lambda table: len(table[0]), reverse=True):
-        folded = folded.replace(name.casefold(), f" {sha256} ")
-    return " ".join(re.findall(r"[\w.%-]+", folded))
+    folded = _folded(text)
+    hashes: dict[str, str] = {}
+    for name, sha256 in tables:
+        if name:
+            hashes.setdefault(_folded(name), sha256)
+    if hashes:
+        folded = _names(tuple(hashes)).sub(lambda match: f" {hashes[match[0]]} ", folded)
+    return plain_question(folded)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@lru_cache(maxsize=64)
+def _names(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the names as a whole, the longest first: not in ``my-sea.csv``, ``sea.csv.gz``, ``3.5`` or ``3%``."""
+    longest = sorted(names, key=lambda name: (-len(name), name))
+    before, after = rf"(?<!{_LETTER})(?<!{_LETTER}[.-])", rf"(?!{_LETTER}|%|[.-]{_LETTER})"
+    return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest))}){after}")
 
 
 def signature(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
@@ -76,21 +78,29 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
     return parse_spec(values, source)
 
 
-def lock_for(spec: Spec, source: Path) -> ImageLock:
+@contextlib.contextmanager
+def lock_for(spec: Spec, source: Path) -> Iterator[ImageLock]:
     """The spec's lock; where there is none yet, one made now if a registry or this machine's own images allow it.
 
-    A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing.
+    A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing. Where
+    the build fails, a lock that was made for it goes again.
     """
     lock = find_lock(spec, source)
     if lock.is_pinned or spec.image.lock != "auto":
-        return lock
+        yield lock
+        return
     try:
         made, file = make_lock(spec, source)
     except UserError:
-        return lock
+        yield lock
+        return
+    try:
+        yield made
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
     # On standard error, as progress is: a file that nobody asked for is not left without a word.
     typer.echo(f"wrote {file}, the images by digest (kind {made.kind}); harborwright lock renews it", err=True)
-    return made
 
 
 def run_build(
@@ -105,8 +115,7 @@ def run_build(
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
-    lock = lock_for(spec, source)
-    with show.progress(f"building {spec.full_name}", quiet=quiet) as tell:
+    with lock_for(spec, source) as lock, show.progress(f"building {spec.full_name}", quiet=quiet) as tell:
         return build(
             spec,
             place,

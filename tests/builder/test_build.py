@@ -17,6 +17,7 @@ import pytest
 
 from builder.build import BuildReport, build
 from builder.lock import ImageLock
+from builder.tree import workshop_of
 from catalog import paths
 from catalog.digest import digest_of_directory
 from catalog.errors import UserError
@@ -415,7 +416,7 @@ def test_killed_while_building_the_catalog_is_the_old_one(bench: Bench) -> None:
     command = [program, "build", str(bench.folder / "rows.jsonl"), "--tables", str(bench.folder / "tables")]
     command += ["--name", "lab/birds", "--out", str(bench.out), "--jobs", "1"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-        staging = bench.out.with_name(".catalog.building")
+        staging = workshop_of(bench.out) / "new"
         while child.poll() is None and not (staging / "train").is_dir():
             time.sleep(0.002)
         assert child.poll() is None, "the build ended before it could be killed"
@@ -432,7 +433,7 @@ def start_large_build(bench: Bench, jobs: int) -> subprocess.Popen[str]:
     command = [program, "build", str(bench.folder / "rows.jsonl"), "--tables", str(bench.folder / "tables")]
     command += ["--name", "lab/birds", "--out", str(bench.out), "--jobs", str(jobs)]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    staging = bench.out.with_name(".catalog.building")
+    staging = workshop_of(bench.out) / "new"
     while child.poll() is None and not (staging / "train").is_dir():
         time.sleep(0.002)
     assert child.poll() is None, "the build ended before it could be stopped"

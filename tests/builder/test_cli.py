@@ -184,13 +184,18 @@ def test_a_lock_that_a_build_writes_is_told_and_the_lock_of_rows_is_renewed(
     # The registry is at the network's edge.
     monkeypatch.setitem(lock._MAKERS, "auto", pinned)
     spec = spec_of(rows, None, "lab/birds")
-    assert lock_for(spec, rows).is_pinned
+    with pytest.raises(ValueError, match="the build fails"), lock_for(spec, rows):
+        raise ValueError("the build fails")
+    assert not rows.with_name("rows.lock.toml").exists() and capsys.readouterr().err == ""
+    with lock_for(spec, rows) as pinned_lock:
+        assert pinned_lock.is_pinned
     assert f"wrote {rows.with_name('rows.lock.toml')}" in capsys.readouterr().err
-    lock_for(spec, rows)
-    assert capsys.readouterr().err == ""  # it was there
+    with lock_for(spec, rows):
+        assert capsys.readouterr().err == ""  # it was there
+    assert capsys.readouterr().err == ""
     lock_command(rows)
     assert "rows.lock.toml: kind public" in capsys.readouterr().out
-    assert made == [spec.image.root] * 2
+    assert made == [spec.image.root] * 3
 
 
 def test_lock_names_a_file_of_rows_that_is_not_there(tmp_path: Path) -> None:

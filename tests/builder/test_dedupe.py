@@ -30,6 +30,37 @@ def test_different_questions_all_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    "two",
+    [
+        "how many ROWS of sea.csv have a fare of 5 in (the) Hague?",
+        "How many rows of sea.csv have a fare of 5 in the Hague ?",
+        "How many rows, of “sea.csv”, have a fare of 5 in the Hague",
+        "How many rows of 'sea.csv' have a fare of 5 in the Hague?!",
+        "How many rows of \uff53\uff45\uff41.csv have a fare of 5 in the Hague.",
+    ],
+)
+def test_punctuation_around_words_makes_no_other_question(two: str) -> None:
+    one = "How many rows of sea.csv have a fare of 5 in the Hague?"
+    assert verdicts(row("1", question=one), row("2", "4", question=two)).count(None) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("How many have x != 5?", "How many have x = 5?"),
+        ("How many have x < 5?", "How many have x > 5?"),
+        ("How many are above 1.5?", "How many are above 15?"),
+        ("How many use C?", "How many use C++?"),
+        ("How many are below -5?", "How many are below 5?"),
+        ("How many of a.csv?", "How many of acsv?"),
+        ("How many at 14:30?", "How many at 1430?"),
+    ],
+)
+def test_signs_that_mean_something_make_another_question(one: str, two: str) -> None:
+    assert verdicts(row("1", question=one), row("2", "4", question=two)) == [None, None]
+
+
+@pytest.mark.parametrize(
     ("one", "two"),
     [
         ("3", "3"),

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from builder.baked import TaskFile
 from builder.shared_files import file_of
-from builder.tree import Blobs, building, link_tree, write_task
+from builder.tree import Blobs, building, link_tree, workshop_of, write_task
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import IndexWriter
@@ -98,8 +99,9 @@ def test_killed_in_the_middle_the_catalog_is_the_old_one_and_the_next_build_work
 
 def test_killed_between_two_renames_the_old_catalog_comes_back(tmp_path: Path) -> None:
     target = tmp_path / "catalog"
-    old = tmp_path / ".catalog.old"
-    old.mkdir()
+    old = workshop_of(target) / "old"
+    old.mkdir(parents=True)
+    (workshop_of(target) / "lock").touch()
     _catalog(old, "old")
     with pytest.raises(ValueError, match="stop"), building(target, NAME):
         raise ValueError("stop")
@@ -113,6 +115,48 @@ def test_two_builds_of_one_catalog_do_not_meet(tmp_path: Path) -> None:
         with pytest.raises(CatalogError, match="another build"), building(target, NAME):
             pass
     assert _contents(target) == "first"
+
+
+@pytest.mark.parametrize("name", [".catalog.building", ".catalog.old", ".catalog.lock", ".catalog.harborwrights"])
+def test_what_lies_beside_a_catalog_stays(tmp_path: Path, name: str) -> None:
+    target = tmp_path / "catalog"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "chapter1.txt").write_text("years of work")
+    for text in ("first", "second"):
+        with building(target, NAME) as folder:
+            _catalog(folder, text)
+    assert (tmp_path / name / "chapter1.txt").read_text() == "years of work"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [name, "catalog"]
+
+
+def _thesis(work: Path) -> None:
+    work.mkdir()
+    (work / "chapter1.txt").write_text("years of work")
+
+
+def _linked(work: Path) -> None:
+    work.with_name("elsewhere").mkdir()
+    work.symlink_to("elsewhere")
+
+
+def _piped(work: Path) -> None:
+    work.mkdir()
+    os.mkfifo(work / "lock")
+
+
+def _filed(work: Path) -> None:
+    work.mkdir()
+    (work / "old").write_text("a file")
+
+
+@pytest.mark.parametrize("make", [_thesis, _linked, _piped, _filed])
+def test_a_workshop_that_no_build_left_is_refused_and_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    target = tmp_path / "catalog"
+    make(workshop_of(target))
+    before = sorted((path, path.lstat().st_mode, path.lstat().st_size) for path in tmp_path.rglob("*"))
+    with pytest.raises(CatalogError, match="no build put there"), building(target, NAME):
+        pass
+    assert sorted((path, path.lstat().st_mode, path.lstat().st_size) for path in tmp_path.rglob("*")) == before
 
 
 def test_a_folder_that_is_no_catalog_is_never_replaced(tmp_path: Path) -> None:

@@ -96,6 +96,11 @@ def test_named_answers_come_as_an_object_as_text_or_as_a_list(given: object) -> 
     )
 
 
+def test_an_answer_may_begin_with_a_brace() -> None:
+    assert row(answer="{a, b}").answer == "{a, b}"
+    assert row(answer='{"a", "b"}').answer == '{"a", "b"}'
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -104,6 +109,8 @@ def test_named_answers_come_as_an_object_as_text_or_as_a_list(given: object) -> 
         ({"a": {"gold": "1", "rtoll": 2}}, "answer.0.rtoll"),
         ({"a": {"gold": "1", "rtol": -1}}, "answer.0.rtol"),
         ({"a": ""}, "a gold for a"),
+        ('{"a": 1', "no valid JSON"),
+        ('{"a": 1, "b": x}', "no valid JSON"),
         ({"a": None}, "answer.0.gold"),
     ],
 )

@@ -29,7 +29,7 @@ def test_cases_are_graded_as_labelled(path: Path) -> None:
             rtol=row["rtol"],
             atol=row["atol"],
         )
-        if (verdict.reward == 1.0) is not row["correct"]:
+        if (verdict.reward == 1.0) is not row["correct"] or not verdict.reason:
             misses.append(
                 f"{row['id']} gold={row['gold']!a} candidate={row['candidate'][:80]!a} should be "
                 f"{'right' if row['correct'] else 'wrong'} ({row['why']}): {verdict.reason}"

@@ -48,6 +48,26 @@ REFUSED: list[tuple[object, dict[str, object], str]] = [
     ([{"name": "a", "gold": "x", "answer_type": "number"}], {"answer_type": "fields"}, "a: "),
     ([{"name": "a", "gold": "1", "colour": 1}], {"answer_type": "fields"}, "no other keys"),
     ([{"name": "a", "gold": "1"}], {"answer_type": "fields", "atol": 0.1}, "its own tolerance"),
+    ([{"name": "", "gold": "1"}], {"answer_type": "fields"}, "needs a name and a gold"),
+    (["a"], {"answer_type": "fields"}, "needs a name and a gold"),
+    ("5", {"answer_type": "fields"}, "no fields"),
+    ([{"name": "a", "gold": "1", "answer_type": "number", "rtol": -1}], {"answer_type": "fields"}, "not negative"),
+    ("1900-02-29", {"answer_type": "date"}, "no date"),
+    ("2021-02-29", {"answer_type": "date"}, "no date"),
+    ("2021-04-31", {"answer_type": "date"}, "no date"),
+    ("2021-04-00", {"answer_type": "date"}, "no date"),
+    ("2021-00-04", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 24:00", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 14:60", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 14:30:60", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 13:30 pm", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 0:30 am", {"answer_type": "date"}, "no date"),
+    ("2021-03-07 in Oslo", {"answer_type": "date"}, "more than a date"),
+    ("a, b", {"answer_type": "list", "rtol": 0.1}, "no item of the list is a number"),
+    ("5", {"answer_type": "number", "decimals": True}, "whole number of places"),
+    ("5", {"answer_type": "number", "decimals": 31}, "whole number of places"),
+    ("5", {"answer_type": "number", "decimals": -13}, "whole number of places"),
+    ("0.4", {"answer_type": "number", "atol": 0.4}, "swallows"),
 ]
 
 
@@ -78,6 +98,21 @@ SOUND: list[tuple[object, dict[str, object]]] = [
     ("none", {"answer_type": "none"}),
     ("Not applicable", {"answer_type": "none"}),
     ({"mean": "3.5", "best": "Ann"}, {"answer_type": "fields"}),
+    ({"mean": "3.5", "best": "Ann"}, {"answer_type": "fields", "atol": 0.0}),
+    ("2000-02-29", {"answer_type": "date"}),
+    ("2024-02-29", {"answer_type": "date"}),
+    ("29 February", {"answer_type": "date"}),
+    ("2021-12-31 23:59:59", {"answer_type": "date"}),
+    ("2021-03-07 12:30 am", {"answer_type": "date"}),
+    ("5", {"answer_type": "number", "decimals": 30}),
+    ("5", {"answer_type": "number", "decimals": -12}),
+    ("5", {"answer_type": "number", "rtol": 0.2}),
+    ("yes", {"answer_type": "boolean", "rtol": 0.0}),
+    ("42", {"answer_type": "integer", "atol": 0.0}),
+    ("a, 5", {"answer_type": "list", "atol": 0.01}),
+    ("A: 3, B: 4", {"answer_type": "list", "atol": 0.01}),
+    ("[]", {"answer_type": "category"}),
+    ("A - B", {"answer_type": "category"}),
 ]
 
 
@@ -139,6 +174,24 @@ INFERRED = [
     ({"a": 1}, "", "fields", True),
     (["a", "b"], "List both in any order.", "list", True),
     ("", "", "text", False),
+    ("a\nb", "Which?", "list", False),
+    ('"Smith, John", "Doe, Jane"', "Who?", "list", False),
+    ('"Smith, John"', "Which name?", "list", False),
+    ('"Smith, John", "Doe, Jane"', "Who came, in any order?", "list", True),
+    ("[sic]", "Which word?", "category", True),
+    ('["a", "b"]', "List the names.", "list", True),
+    ('["a", "b"]', "Sorted by size?", "ordered_list", True),
+    ("a, b", "Sorted by size?", "ordered_list", True),
+    ("12.5", "By how many percentage points did the percentage rise?", "number", True),
+    ("42", "What is the mean number of orders?", "number", True),
+    ("H2", "Which gas?", "category", True),
+    ("June bug", "Which insect?", "category", True),
+    (["names", "name"], "Which columns, in any order?", "list", True),
+    (5, "What came out?", "integer", False),
+    ("none", "", "none", True),
+    ("null", "What is it?", "number", False),
+    ("one two three four five", "What was said?", "category", True),
+    ("one two three four five six", "What was said?", "text", False),
 ]
 
 
@@ -248,6 +301,19 @@ DERIVED = [
     ("2.5", "2.53", "", 1, True),
     ("2.5", "2.56", "", 1, False),
     ("0.3", "0.30000000000000004", "", None, True),
+    ("3.14159", "3.14", "Round to 2 decimals.", None, True),
+    ("3.14159", "3.1", "Round to 2 decimals.", None, False),
+    ("0", "0.4", "to three significant figures", None, False),
+    ("1.5e-3", "0.00154", "", None, True),
+    ("12345", "12260", "to three significant figures", None, False),
+    ("3.14159", "3.149", "Round to two decimals.", None, False),
+    ("3.14159", "3.1", "Round to a single decimal.", None, True),
+    ("3.14159", "3.22", "Round to a single decimal.", None, False),
+    ("1.5e-3", "0.00156", "", None, False),
+    ("2.5", "2.55", "", 1, True),
+    ("2.5", "2.551", "", 1, False),
+    ("250", "254", "", -1, True),
+    ("250", "256", "", -1, False),
 ]
 
 
@@ -293,6 +359,7 @@ def test_cases_that_hold_give_no_sentence() -> None:
         ({"schema": 1, "accept": ["42"]}, ["accept is not a list of objects"]),
         ({"schema": 1, "accept": "42"}, ["accept is not a list of objects"]),
         ({"schema": 1, "reject": [{"why": "w"}]}, ["no answer text (w)"]),
+        ({"schema": 1, "accept": 5}, ["accept is not a list of objects"]),
     ],
 )
 def test_a_case_that_does_not_hold_is_said(cases: dict[str, object], said: list[str]) -> None:
@@ -542,3 +609,93 @@ def test_a_fence_holds_one_answer(answer: str, right: bool) -> None:
 def test_a_count_of_a_unit_keeps_it(question: str, answer: str, right: bool) -> None:
     verdict = grade("43", answer, answer_type="integer", question=question)
     assert (verdict.reward == 1.0) is right, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ('{"answer": {"mean_fare": 34.65, "significant": "yes", "ports": "S, C"}}', True),
+        ('[{"mean_fare": 34.65, "significant": "yes", "ports": "S, C"}]', True),
+        ('[{"mean_fare": 34.65, "significant": "yes", "ports": "S, C"}, 5]', False),
+        ("mean_fare,significant,ports\n34.65,yes,'S, C'", True),
+        ('mean_fare,significant,ports\n34.65,yes,"S, C"', True),
+        ("| mean_fare | significant | ports |\n|---|---|---|\n| 34.65 | yes | S, C |", True),
+        ("mean_fare,significant,ports\n34.65,yes,'S, C',5", False),
+        ("the mean fare is 34.65 and the significant is yes, ports: S, C", True),
+        ("mean fare wombat: 34.65\nsignificant: yes\nports: S, C", False),
+    ],
+)
+def test_named_answers_stand_in_a_table_or_an_object(answer: str, right: bool) -> None:
+    verdict = grade(FIELDS, answer, answer_type="fields")
+    assert (verdict.reward == 1.0) is right, verdict.reason
+
+
+def test_a_field_may_be_an_object_of_pairs() -> None:
+    gold = [{"name": "means", "gold": "A: 3; B: 4", "answer_type": "list"}]
+    assert grade(gold, '{"means": {"A": 3, "B": 4}}', answer_type="fields").reward == 1.0
+    assert grade(gold, '{"means": {"A": 4, "B": 3}}', answer_type="fields").reward == 0.0
+
+
+@pytest.mark.parametrize(("mark", "longest"), [("#### 42", 3000), ("Final answer: 42", 2999)])
+def test_working_in_front_of_the_answer_is_short(mark: str, longest: int) -> None:
+    for length, right in ((10, 1.0), (longest, 1.0), (longest + 1, 0.0), (4000, 0.0)):
+        working = ("we sorted all rows\n" * 300)[: length - 1] + "."
+        assert grade("42", f"{working}\n{mark}", answer_type="integer").reward == right, length
+
+
+@pytest.mark.parametrize(("size", "right"), [(40, True), (60, True)])
+def test_long_lists_of_numbers_are_paired_by_size(size: int, right: bool) -> None:
+    gold = ", ".join(str(number) for number in range(size))
+    near = ", ".join(f"{number}.04" for number in reversed(range(size)))
+    assert (grade(gold, near, answer_type="list", atol=0.05).reward == 1.0) is right
+    assert grade(gold, near, answer_type="list", atol=0.03).reward == 0.0
+    assert grade(gold, near.replace("7.04", "x"), answer_type="list", atol=0.05).reward == 0.0
+    assert grade(gold, near.replace(f"{size - 1}.04", "x"), answer_type="list", atol=0.05).reward == 0.0
+    assert grade(gold, near.replace("0.04", "-0.06"), answer_type="list", atol=0.05).reward == 0.0
+
+
+def test_a_long_list_of_other_texts_is_wrong() -> None:
+    gold = ", ".join(f"name {chr(97 + at % 26)}{at}" for at in range(60))
+    assert grade(gold, gold.replace("name", "city"), answer_type="list").reward == 0.0
+    assert grade(gold, gold.replace("name a0,", "") + ", name a0", answer_type="list").reward == 1.0
+
+
+@pytest.mark.parametrize(("depth", "right"), [(23, True), (24, False)])
+def test_brackets_nest_to_a_bound(depth: int, right: bool) -> None:
+    answer = "[" * depth + "1" + "]" * depth
+    value = module.load_json(f"[{answer}, 2]")
+    assert (value is not None) is right
+
+
+def test_a_short_text_is_shown_whole_and_a_longer_one_cut() -> None:
+    assert repr("x" * 60) in grade("Ford", "x" * 60, answer_type="ordered_list").reason
+    assert repr("x" * 57 + "...") in grade("Ford", "x" * 61, answer_type="ordered_list").reason
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer_type", "end"),
+    [
+        ("42", "integer", "42"),
+        ("2021-03-07", "date", "2021-03-07"),
+        ("Ford", "category", "it is Ford"),
+        ("10-20", "range", "10-20"),
+        ("yes", "boolean", "it is yes"),
+    ],
+)
+def test_a_sentence_has_a_longest_length(gold: str, answer_type: str, end: str) -> None:
+    for length, right in ((module.MAX_SENTENCE, 1.0), (module.MAX_SENTENCE + 1, 0.0)):
+        filling, rest = divmod(length - len(end) - 5, 4)
+        answer = "the " * filling + ("a of ", "a a a ", "a a of ", "a of of ")[rest] + end
+        assert len(answer) == length
+        assert grade(gold, answer, answer_type=answer_type).reward == right, length
+
+
+def test_an_answer_is_declared_a_few_times_at_most() -> None:
+    assert grade("42", "Answer: 42\n" * module.MAX_MARKS, answer_type="integer").reward == 1.0
+    assert grade("42", "Answer: 42\n" * (module.MAX_MARKS + 1), answer_type="integer").reward == 0.0
+
+
+def test_a_name_may_begin_as_another_does() -> None:
+    gold = {"mean": "3", "mean fare": "4"}
+    assert grade(gold, "mean: 3\nmean fare: 4", answer_type="fields").reward == 1.0
+    assert grade(gold, "mean: 4\nmean fare: 3", answer_type="fields").reward == 0.0

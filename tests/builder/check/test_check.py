@@ -237,9 +237,10 @@ def test_a_gold_in_its_own_question_is_told_once(
     ],
 )
 def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule: str) -> None:
-    # The rows differ in a way that a person would not call a difference, and the build's own deduplication may.
-    (tmp_path / "penguins.csv").write_text("species,mass\nAdelie,3750\n")
-    questions = ("How many penguins are there?", "How many penguins are there ?")
+    # A copy under another name is other data to the build's own deduplication, and the same to the check.
+    for name in ("penguins.csv", "copy.csv"):
+        (tmp_path / name).write_text("species,mass\nAdelie,3750\n")
+    questions = ("How many penguins are there?", "how many penguins are there ?")
     rows = [
         {"task_id": "a", "question": questions[0], "answer": "4", "answer_type": "integer", "tables": ["penguins.csv"]},
         {
@@ -247,7 +248,7 @@ def test_one_question_twice_is_found(tmp_path: Path, gold: str, split: str, rule
             "question": questions[1],
             "answer": gold,
             "answer_type": "integer",
-            "tables": ["penguins.csv"],
+            "tables": ["copy.csv"],
         },
     ]
     rows[1]["split"] = split
@@ -275,6 +276,34 @@ def test_the_same_bytes_under_another_name_are_the_same_data(tmp_path: Path) -> 
 def test_normalising_drops_what_changes_no_question() -> None:
     assert normalised("How  many\nPENGUINS?") == normalised("how many penguins")
     assert normalised("above 3.5%") != normalised("above 35%")
+
+
+def test_what_stands_for_a_table_s_name_is_never_searched_for_another() -> None:
+    tables = [(digit, digit * 64) for digit in "0123456789abcdef"]
+    assert normalised("How many rows have a, 7 and c?", tables) == (
+        f"how many rows have {'a' * 64} {'7' * 64} and {'c' * 64}"
+    )
+
+
+@pytest.mark.parametrize("text", ["my-sea.csv", "sea.csv.gz", "undersea.csv", "old.sea.csv", "sea.csv_2"])
+def test_the_name_of_a_table_within_another_word_is_no_name(text: str) -> None:
+    assert normalised(text, [("sea.csv", "a" * 64)]) == text
+
+
+def test_a_table_named_as_a_number_leaves_other_numbers_alone() -> None:
+    assert normalised("3.5 of 13 and 3%, not 3", [("3", "a" * 64)]) == f"3.5 of 13 and 3% not {'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    "text", ["sea.csv", "SEA.CSV.", "(sea.csv)", "`sea.csv`?", "/app/data/sea.csv", "./sea.csv", "在sea.csv中"]
+)
+def test_the_name_of_a_table_is_found_beside_marks_and_where_no_blanks_are_written(text: str) -> None:
+    assert "a" * 64 in normalised(text, [("sea.csv", "a" * 64)])
+
+
+def test_the_longest_name_counts_and_one_is_found_in_any_unicode_form() -> None:
+    tables = [("sea", "1" * 64), ("sea.csv", "2" * 64), ("old/sea.csv", "3" * 64), ("cafe\u0301.csv", "4" * 64)]
+    assert normalised("sea old/sea.csv caf\u00e9.csv sea.csv", tables) == " ".join(n * 64 for n in "1342")
 
 
 @pytest.mark.parametrize(
