@@ -6,6 +6,7 @@ client is given hooks that end both (``set_client_factory``); what xet downloads
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,9 @@ from catalog.written import shown
 ANSWER_BYTES: Final = 64 << 20
 # Longer than this nobody is kept waiting without being asked (seconds).
 LONGEST_WAIT: Final = 900.0
+_SECONDS: Final = re.compile(r"([0-9]+)")
+_RESET: Final = re.compile(r";\s*r\s*=\s*0+\s*;\s*t\s*=\s*([0-9]+)")
+_DIGITS: Final = 9  # a number of thousands of them is none that Python reads
 _FILE: ContextVar[int] = ContextVar("bytes of the file that is being downloaded", default=ANSWER_BYTES)
 
 
@@ -74,13 +78,18 @@ def _bound(response: httpx2.Response) -> None:
 
 
 def _refuse_long_wait(response: httpx2.Response, where: str) -> None:
-    asked = response.headers.get("Retry-After", "").strip()
-    if asked.isascii() and asked.isdecimal() and (len(asked) > 9 or int(asked) > LONGEST_WAIT):
+    if not response.is_error:
+        return
+    # huggingface_hub sleeps for what either header says; the second is the Hub's own ("api";r=0;t=55).
+    said = (_SECONDS.fullmatch(response.headers.get("Retry-After", "").strip()),
+            _RESET.search(response.headers.get("RateLimit", "")))  # fmt: skip
+    asked = max((match[1].lstrip("0") for match in said if match), key=lambda digits: (len(digits), digits), default="")
+    if len(asked) > _DIGITS or int(asked or 0) > LONGEST_WAIT:
         raise HubError(
             "the Hub asks to wait longer than this command does",
             where=where,
             expected=f"at most {LONGEST_WAIT:,.0f} seconds",
-            found=f"HTTP {response.status_code}, Retry-After: {shown(asked, 30)}",
+            found=f"HTTP {response.status_code}, to come back in {shown(asked, 30)} seconds",
             fix="run the command again later; it goes on",
         )
 

@@ -141,3 +141,22 @@ def test_a_download_that_has_no_room_is_not_begun(hub: Hub, fewer: Path, tmp_pat
     hub.asked.clear()
     assert "too small for this download" in refused(lambda: fetch(tmp_path / "back")).message
     assert not hub.count("GET", "index.parquet")
+
+
+@pytest.mark.parametrize("seconds", ["100000", "9" * 5000])
+def test_a_rate_limit_that_lasts_for_hours_is_told(
+    hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", slept.append, raising=False)
+    hub.fail("GET", "/tree/", 429, headers={"RateLimit": f'"api";r=0;t={seconds}'}, times=99)
+    assert "asks to wait longer" in refused(lambda: ship(fewer, tmp_path)).message
+    assert not [wait for wait in slept if wait > 900]
+
+
+def test_a_wait_beside_an_answer_is_nobodys_affair(hub: Hub, fewer: Path, tmp_path: Path) -> None:
+    body = {"id": NAME, "sha": None, "private": False}
+    ship(fewer, tmp_path)
+    body["sha"] = repository(hub).references["main"]
+    answered(hub, REVISION, body, headers={"Retry-After": "100000"})
+    assert fetch(tmp_path / "back").tasks == 2
