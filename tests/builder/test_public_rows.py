@@ -23,8 +23,8 @@ def build_rows(folder: Path, name: str) -> BuildReport:
     """The catalog of ``rows.jsonl`` in ``folder``."""
     values = {"org": "infiagent", "name": name, "source": "rows.jsonl", "tables": str(shared("public/dabench"))}
     spec = parse_spec(values, folder / "spec.toml")
-    lock = lock_for(spec, folder / "spec.toml")
-    return build(spec, folder / name, lock, cache=folder / "cache", jobs=2)
+    with lock_for(spec, folder / "spec.toml") as lock:
+        return build(spec, folder / name, lock, cache=folder / "cache", jobs=2)
 
 
 @pytest.fixture(scope="module")

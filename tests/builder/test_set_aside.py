@@ -41,7 +41,7 @@ UNFAIR: dict[str, tuple[dict[str, Any], str, str]] = {
     "empty-folder": ({"tables": ["nothing"]}, "the data are empty", "folder is empty"),
     "header-alone": ({"tables": ["header.csv"]}, "the data are empty", "header.csv"),
     "ungradable": ({"answer": "warm", "answer_type": "integer"}, "the gold cannot be graded", "integer"),
-    "near-miss": ({"near_misses": ["rome"]}, "the gold cannot be graded", "right and wrong"),
+    "near-miss": ({"near_misses": ["rome"]}, "the gold cannot be graded", "a near miss of the row is right"),
     "would-be-eaten": ({"question": f"What is {SHELL}?"}, "a shell eats the instruction", "a shell would run"),
     "was-eaten": (
         {"question": f"What is {SHELL}, please?", "instruction": "You are an analyst. What is the  city, please?"},
