@@ -49,13 +49,9 @@ def grader_of(text: str, name: str) -> ModuleType:
 
 def verdict(grader: ModuleType, row: Row, answer: str) -> str:
     """1.0 or 0.0; the name of the error where the gold cannot be graded."""
-    gold = row["gold"]
-    if row["answer_type"] == "fields" and isinstance(gold, str):
-        named = json.loads(gold)
-        gold = [{"name": name, **(one if isinstance(one, dict) else {"gold": one})} for name, one in named.items()]
     options = {key: row.get(key) for key in ("answer_type", "question", "rtol", "atol")}
     try:
-        return str(grader.grade(gold, answer, **options).reward)
+        return str(grader.grade(row["gold"], answer, **options).reward)
     except (ValueError, grader.GoldError) as error:
         return type(error).__name__
 

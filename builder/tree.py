@@ -46,6 +46,13 @@ def moment_of(sha256: str) -> int:
     return seconds * 1_000_000_000 + int(sha256[8:16], 16) % 1_000_000_000
 
 
+def finish_file(place: Path | int, sha256: str, *, executable: bool) -> None:
+    """Give a file (its path, or a descriptor of it) the mode and the time that one with these bytes has in a task."""
+    os.chmod(place, _PROGRAM_MODE if executable else _FILE_MODE)  # noqa: PTH101 - a descriptor has no method
+    moment = moment_of(sha256)
+    os.utime(place, ns=(moment, moment))
+
+
 def _write_file(path: str, content: bytes, sha256: str, *, executable: bool = False) -> None:
     """Create ``path`` with ``content``, whose hash is ``sha256``, and the mode and time a task file has."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
@@ -53,9 +60,7 @@ def _write_file(path: str, content: bytes, sha256: str, *, executable: bool = Fa
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fchmod(descriptor, _PROGRAM_MODE if executable else _FILE_MODE)
-        moment = moment_of(sha256)
-        os.utime(descriptor, ns=(moment, moment))
+        finish_file(descriptor, sha256, executable=executable)
     finally:
         os.close(descriptor)
 
@@ -106,9 +111,7 @@ class Blobs:
                 found=f"sha256 {found}",
                 fix="build again once nothing writes to it: it will be read anew",
             )
-        beside.chmod(_PROGRAM_MODE if file.executable else _FILE_MODE)
-        moment = moment_of(file.sha256)
-        os.utime(beside, ns=(moment, moment))
+        finish_file(beside, file.sha256, executable=file.executable)
         beside.replace(blob)
 
 

@@ -10,7 +10,6 @@ from catalog.rows import Row
 
 # Places that people know by another name than a file's.
 _CALLED = {paths.INSTRUCTION: "the instruction", paths.TASK_TOML: "the question", paths.MANIFEST: "a table's name"}
-_HIDDEN = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 
 def refuse_what_is_seen(row: Row, baked: BakedTask) -> None:
@@ -29,7 +28,7 @@ def refuse_what_is_seen(row: Row, baked: BakedTask) -> None:
         instruction=(instruction or b"").decode(),
         description=row.question.strip().partition("\n")[0],
         tables=baked.entry.tables,
-        files=[file.path for file in baked.files if not file.path.startswith(_HIDDEN)],
+        files=[file.path for file in baked.files if not file.path.startswith(paths.HIDDEN)],
     )
     for gold, answer_type in _golds(row):
         for seen in sightings(gold, answer_type, side):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from catalog.errors import CatalogError
@@ -73,16 +73,20 @@ def hash_of_file(path: Path, known: dict[tuple[int, int], str] | None = None) ->
     return known[key]
 
 
-def digest_of_directory(folder: Path, known: dict[tuple[int, int], str] | None = None) -> str:
-    """The digest of the task directory ``folder`` as it lies on disk.
+def entries_of_directory(
+    folder: Path, known: dict[tuple[int, int], str] | None = None
+) -> Iterator[tuple[str, bool, str]]:
+    """Every file below ``folder`` as ``(relative path, executable, sha256 in hex)``, sorted by path.
 
     Args:
         folder: a task directory.
         known: hashes as ``hash_of_file`` takes them; shared files are then read once for a whole catalog.
     """
-    entries = []
     for relative in files_below(folder):
         path = folder / relative
-        executable = bool(path.stat().st_mode & 0o100)
-        entries.append((relative, executable, hash_of_file(path, known)))
-    return digest_of_entries(entries)
+        yield relative, bool(path.stat().st_mode & 0o100), hash_of_file(path, known)
+
+
+def digest_of_directory(folder: Path, known: dict[tuple[int, int], str] | None = None) -> str:
+    """The digest of the task directory ``folder`` as it lies on disk; ``known`` is as ``entries_of_directory`` says."""
+    return digest_of_entries(entries_of_directory(folder, known))

@@ -146,6 +146,25 @@ def read_index(catalog: Path) -> Iterator[Entry]:
                     ) from None
 
 
+def read_named(catalog: Path) -> Iterator[Entry]:
+    """The entries, streamed, for whoever tells tasks by their names: across splits, or in one folder.
+
+    Raises:
+        CatalogError: as ``read_index`` does, and where two tasks have one name.
+    """
+    places: dict[str, str] = {}
+    for entry in read_index(catalog):
+        if places.setdefault(entry.name, entry.path) != entry.path:
+            raise CatalogError(
+                f"two tasks of this catalog have the name {entry.name}",
+                where=catalog,
+                expected="a name for each task",
+                found=f"{places[entry.name]} and {entry.path}",
+                fix="build the catalog again",
+            )
+        yield entry
+
+
 def select(entries: Iterable[Entry], split: str | None) -> Iterator[Entry]:
     """The entries of one split; ``train:medium`` is the medium tier of train, None is everything.
 

@@ -51,6 +51,8 @@ GRADER: Final = "tests/grader.py"
 EXPECTED: Final = "tests/expected.json"
 CASES: Final = "tests/cases.json"
 SOLUTION: Final = "solution"
+# What the agent's box never has: the files that hold a gold, or compute it.
+HIDDEN: Final = (f"{TESTS}/", f"{SOLUTION}/")
 SOLVE_SH: Final = "solution/solve.sh"
 SOLUTION_PY: Final = "solution/solution.py"
 SOLUTION_ANSWER: Final = "solution/answer.txt"

@@ -28,7 +28,6 @@ _OURS = frozenset(
         paths.REQUIREMENTS,
     }
 )
-_HIDDEN = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 
 def golds_of(expected: dict[str, Any]) -> list[tuple[str, str]]:
@@ -57,7 +56,7 @@ def _side(task: TaskView) -> AgentSide:
         instruction=task.instruction,
         description=str(described.get("description", "")) if isinstance(described, dict) else "",
         tables=[str(table.get("name")) for table in task.manifest.get("tables", [])],
-        files=[name for name in task.files if not name.startswith(_HIDDEN)],
+        files=[name for name in task.files if not name.startswith(paths.HIDDEN)],
         texts=[(name, _readable(task, name)) for name in task.agent_files if name not in _OURS],
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from catalog import paths
-from catalog.digest import files_below, hash_of_file
+from catalog.digest import entries_of_directory
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 
@@ -78,10 +78,7 @@ def look(folder: Path, split: str, known: dict[tuple[int, int], str]) -> Side:
         CatalogError: where the directory is not there or cannot be read.
     """
     try:
-        files = {
-            name: (bool((folder / name).stat().st_mode & 0o100), hash_of_file(folder / name, known))
-            for name in files_below(folder)
-        }
+        files = {name: (executable, sha256) for name, executable, sha256 in entries_of_directory(folder, known)}
     except OSError as error:
         raise CatalogError(
             "a task that the index names cannot be read",

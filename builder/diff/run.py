@@ -10,8 +10,7 @@ from typing import Any
 
 from builder.diff.reading import look
 from builder.diff.task import Change, changes, differing_files
-from catalog.errors import CatalogError
-from catalog.index import read_index
+from catalog.index import read_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +104,4 @@ def _split(path: str) -> str:
 
 def _tasks(catalog: Path) -> dict[str, str]:
     """The catalog's tasks by name, each with its place."""
-    found: dict[str, str] = {}
-    for entry in read_index(catalog):
-        if found.setdefault(entry.name, entry.path) != entry.path:
-            raise CatalogError(
-                f"two tasks of this catalog have the name {entry.name}",
-                where=catalog,
-                expected="a name for each task",
-                found=f"{found[entry.name]} and {entry.path}",
-                fix="build the catalog again",
-            )
-    return found
+    return {entry.name: entry.path for entry in read_named(catalog)}

@@ -115,6 +115,17 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
+def unusable_answer(place: str, expected: str, found: str, why: str = "") -> HubError:
+    """What to raise where an answer cannot be the Hub's; ``why`` goes on after a colon."""
+    return HubError(
+        "the Hub's answer cannot be used" + (f": {why}" if why else ""),
+        where=place,
+        expected=expected,
+        found=found,
+        fix="check HF_ENDPOINT and any proxy: what answers there is not the Hub, or is damaged",
+    )
+
+
 def _endless(where: str, limit: str) -> EndlessError:
     return EndlessError(
         "an answer of the Hub goes on where it should end",

@@ -24,29 +24,17 @@ from builder.ship.shards import Blob, write_shards
 from catalog import paths
 from catalog.digest import sha256_of_file
 from catalog.errors import CatalogError
+from catalog.index import PARQUET_SCHEMA
 
 Side = Literal["whole", "agent", "tests"]
 _BATCH: Final = 500
-_DATA: Final = pa.schema(
-    [
-        ("name", pa.string()),
-        ("digest", pa.string()),
-        ("split", pa.string()),
-        ("tier", pa.string()),
-        ("answer_type", pa.string()),
-        ("instruction", pa.string()),
-        ("tables", pa.list_(pa.string())),
-        ("table_bytes", pa.int64()),
-        ("table_set", pa.string()),
-        ("cpus", pa.int32()),
-        ("memory_mb", pa.int32()),
-        ("storage_mb", pa.int32()),
-        ("license", pa.string()),
-        ("grader_version", pa.string()),
-        ("program", pa.bool_()),
-        ("path", pa.string()),
-    ]
-)
+# The index's columns in the order in which people read them, and two that the index has not.
+_COLUMNS: Final = (
+    "name", "digest", "split", "tier", "answer_type", "instruction", "tables", "table_bytes", "table_set", "cpus",
+    "memory_mb", "storage_mb", "license", "grader_version", "program", "path",
+)  # fmt: skip
+_ADDED: Final[dict[str, pa.DataType]] = {"instruction": pa.string(), "table_bytes": pa.int64()}
+_DATA: Final = pa.schema([(name, _ADDED.get(name) or PARQUET_SCHEMA.field(name).type) for name in _COLUMNS])
 
 
 class Item(NamedTuple):

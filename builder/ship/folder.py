@@ -18,7 +18,7 @@ from builder.ship.ours import Earlier, earlier_push, refuse_what_is_not_ours
 from builder.ship.plan import Plan, bytes_of
 from builder.ship.published import INDEX, MANIFEST, REGISTRY, read_manifest
 from builder.ship.registry import registry_text
-from builder.tree import building, moment_of, resolved
+from builder.tree import building, finish_file, resolved
 from catalog.digest import files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
@@ -114,9 +114,7 @@ def _write(folder: Path, items: Mapping[str, Item]) -> None:
         if key in first and _linked(first[key], target):
             continue
         shutil.copyfile(item.source, target)
-        target.chmod(0o755 if item.executable else 0o644)
-        moment = moment_of(item.sha256)
-        os.utime(target, ns=(moment, moment))
+        finish_file(target, item.sha256, executable=item.executable)
         first[key] = target
 
 

@@ -19,7 +19,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, ge
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from builder.ship.answers import bound_answers, file_of_at_most, no_more_than
+from builder.ship.answers import bound_answers, file_of_at_most, no_more_than, unusable_answer
 from builder.ship.contents import Item
 from builder.ship.patience import MissingRepositoryError, MovedError, patiently
 from builder.ship.places import HubPlace
@@ -106,13 +106,8 @@ class Repository:
         """A commit that the Hub named: a folder is called so, and the next request asks for it."""
         if isinstance(value, str) and _COMMIT.fullmatch(value):
             return value
-        raise HubError(
-            "the Hub's answer cannot be used: it names no commit",
-            where=str(self.place),
-            expected="40 hexadecimal digits",
-            found=shown(repr(value), 120),
-            fix="check HF_ENDPOINT: what answers there is not the Hub, or is damaged",
-        )
+        found = shown(repr(value), 120)
+        raise unusable_answer(str(self.place), "40 hexadecimal digits", found, "it names no commit")
 
     def head(self, revision: str = MAIN) -> str:
         """The commit that a revision is now."""
@@ -152,12 +147,9 @@ class Repository:
     def _is_sound(self, entry: RepoFile) -> bool:
         if isinstance(entry.path, str) and isinstance(entry.size, int):
             return True
-        raise HubError(
-            "the Hub's answer cannot be used: it lists a file without a path or a length",
-            where=str(self.place),
-            found=shown(repr(entry.path), 120),
-            fix="check HF_ENDPOINT: what answers there is not the Hub, or is damaged",
-        )
+        found = shown(repr(entry.path), 120)
+        why = "it lists a file without a path or a length"
+        raise unusable_answer(str(self.place), "a text and a whole number", found, why)
 
     def fetch(self, path: str, commit: str, folder: Path, limit: int) -> Path:
         """Download a file of one commit below ``folder``; what is there already of that commit is not asked for.

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from builder.ship.bounded import rows_of_index
 from builder.ship.contents import Side, data_path
-from builder.ship.published import FOLDERS, INDEX, INDEX_SCHEMA, MANIFEST, PLOTS, PRIVATE, ROOT_FILES, TASKS, Manifest
+from builder.ship.published import FOLDERS, INDEX, INDEX_SCHEMA, MANIFEST, PLOTS, ROOT_FILES, TASKS, Manifest
+from catalog import paths
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -54,7 +55,7 @@ def earlier_push(manifest: Manifest, index: Path) -> Earlier:
 def _task_files(index: Path, holds: Side) -> Iterator[str]:
     for task in rows_of_index(index, INDEX_SCHEMA):
         for part in task["files"]:
-            if holds != "tests" or part["path"].startswith(PRIVATE):
+            if holds != "tests" or part["path"].startswith(paths.HIDDEN):
                 yield f"{TASKS}/{task['name']}/{part['path']}"
 
 

@@ -22,7 +22,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from builder.ship.answers import LONGEST_WAIT
+from builder.ship.answers import LONGEST_WAIT, unusable_answer
 from catalog.errors import HubError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -162,13 +162,8 @@ def _no_answer(error: Exception, place: str, token: str | None) -> HubError | No
     theirs = any(str(frame.f_globals.get("__name__")).startswith("huggingface_hub") for frame, _ in frames)
     if not theirs or isinstance(error, OSError) or not isinstance(error, _NONSENSE):
         return None
-    return HubError(
-        "the Hub's answer cannot be used",
-        where=place,
-        expected="what huggingface_hub understands",
-        found=shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300),
-        fix="check HF_ENDPOINT and any proxy: what answers there is not the Hub, or is damaged",
-    )
+    found = shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300)
+    return unusable_answer(place, "what huggingface_hub understands", found)
 
 
 def _found(error: Failure) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from builder.ship.published import Listed, Part
-from catalog.digest import digest_of_entries, files_below, hash_of_file
+from catalog.digest import digest_of_entries, entries_of_directory
 from catalog.errors import CatalogError
 from catalog.faults import plainly
-from catalog.index import Entry, read_index
+from catalog.index import Entry, read_named
 from catalog.receipts import Receipt, read_receipt
 
 _EXAMPLES = 3
@@ -70,7 +70,6 @@ def look_through(
     Raises:
         CatalogError: where the catalog is empty or is not what its index says, or a task is unproven.
     """
-    splits: dict[str, Shipment] = {}
     found: dict[str, list[Listed]] = {}
     figures: dict[str, Figures] = {}
     unproven: list[str] = []
@@ -88,9 +87,7 @@ def look_through(
         raise CatalogError("this catalog has no tasks", where=catalog, fix="build it from rows that become tasks")
     if unproven and not allow_unverified:
         raise _unproven(catalog, unproven, sum(map(len, found.values())))
-    for split, tasks in found.items():
-        splits[split] = Shipment(tuple(tasks), figures[split])
-    return splits
+    return {split: Shipment(tuple(tasks), figures[split]) for split, tasks in found.items()}
 
 
 def together(shipments: dict[str, Shipment]) -> Shipment:
@@ -108,16 +105,7 @@ def together(shipments: dict[str, Shipment]) -> Shipment:
 
 def _hashed(catalog: Path) -> Iterator[Listed]:
     known: dict[tuple[int, int], str] = {}
-    names: dict[str, str] = {}
-    for entry in read_index(catalog):
-        if names.setdefault(entry.name, entry.path) != entry.path:
-            raise CatalogError(
-                f"two tasks of this catalog have the name {entry.name}",
-                where=catalog,
-                expected="a name for each task: they are published in one folder",
-                found=f"{names[entry.name]} and {entry.path}",
-                fix="build the catalog again",
-            )
+    for entry in read_named(catalog):
         try:
             yield Listed(entry, tuple(_parts(catalog / entry.path, entry, known)))
         except OSError as error:
@@ -130,11 +118,8 @@ def _hashed(catalog: Path) -> Iterator[Listed]:
 
 
 def _parts(folder: Path, entry: Entry, known: dict[tuple[int, int], str]) -> list[Part]:
-    parts = []
-    for relative in files_below(folder):
-        path = folder / relative
-        status = path.stat()
-        parts.append(Part(relative, bool(status.st_mode & 0o100), hash_of_file(path, known), status.st_size))
+    found = entries_of_directory(folder, known)
+    parts = [Part(path, executable, sha256, (folder / path).stat().st_size) for path, executable, sha256 in found]
     digest = digest_of_entries((part.path, part.executable, part.sha256) for part in parts)
     if digest != entry.digest:
         raise CatalogError(

@@ -47,8 +47,6 @@ ROOT_FILES: Final = frozenset({CARD, MANIFEST, INDEX, REGISTRY})
 FOLDERS: Final = frozenset({DATA, PLOTS, SHARDS, TASKS})
 # The second repository's name, where the tests are kept private.
 TESTS_SUFFIX: Final = "-tests"
-# What goes there: the files that hold a gold, or compute it.
-PRIVATE: Final = (f"{paths.TESTS}/", f"{paths.SOLUTION}/")
 
 _SHA256: Final = r"^[0-9a-f]{64}$"
 _PATH_BYTES: Final = 1024  # of a file in its task: Linux takes 4,096 from the root, others less
@@ -72,7 +70,7 @@ class Part(NamedTuple):
     @property
     def private(self) -> bool:
         """True for what holds a gold, or computes it."""
-        return self.path.startswith(PRIVATE)
+        return self.path.startswith(paths.HIDDEN)
 
 
 class Listed(NamedTuple):

@@ -22,7 +22,7 @@ from builder.ship.places import Place
 from builder.ship.published import INDEX, MANIFEST, Manifest, Part, read_index, read_manifest
 from builder.ship.shards import check_shard, unpack_shard
 from builder.ship.sources import Source, open_source
-from builder.tree import building, moment_of
+from builder.tree import building, finish_file
 from catalog import paths
 from catalog.digest import sha256_of_file
 from catalog.errors import CatalogError
@@ -30,8 +30,6 @@ from catalog.index import IndexWriter
 
 ELSEWHERE: Final = "pull into another folder"
 _ROOM: Final = 1 << 20  # bytes for folders and the index
-_FILE_MODE: Final = 0o644
-_PROGRAM_MODE: Final = 0o755
 
 Tell = Callable[[int, int | None], None]
 # How many files have one content, by its sha256 and by whether they are programs.
@@ -227,7 +225,7 @@ def _place(part: Part, blobs: Path, target: Path, uses: Uses) -> None:
     """Put a file where it belongs: out of the store if no other has its bytes, else linked to what stays there."""
     blob = blobs / part.sha256
     if uses[part.sha256, True] + uses[part.sha256, False] == 1:
-        _finish(blob, part)
+        finish_file(blob, part.sha256, executable=part.executable)
         blob.rename(target)
         return
     # A program's mode is its blob's, so it has a blob of its own, named as a build names it.
@@ -238,18 +236,11 @@ def _place(part: Part, blobs: Path, target: Path, uses: Uses) -> None:
         else:
             blob.rename(named)
     if named.stat().st_nlink == 1:
-        _finish(named, part)
+        finish_file(named, part.sha256, executable=part.executable)
     try:
         os.link(named, target)
     except OSError as error:
         if error.errno != errno.EMLINK:
             raise
         shutil.copyfile(named, target)  # a file system bounds the links to one file
-        _finish(target, part)
-
-
-def _finish(path: Path, part: Part) -> None:
-    """Mode and time as a build gives them, so that image builders find what they have built before."""
-    path.chmod(_PROGRAM_MODE if part.executable else _FILE_MODE)
-    moment = moment_of(part.sha256)
-    os.utime(path, ns=(moment, moment))
+        finish_file(target, part.sha256, executable=part.executable)

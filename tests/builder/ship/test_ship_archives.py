@@ -127,6 +127,12 @@ def test_a_corrupt_shard_is_refused(pushed: Path, tmp_path: Path, case: str, tru
     assert sorted(path.name for path in tmp_path.iterdir()) == ["birds", "work"]
 
 
+def with_index(folder: Path, table: pa.Table) -> None:
+    (folder / INDEX).unlink()
+    pq.write_table(table, folder / INDEX)
+    signed(folder)
+
+
 def rows_of(folder: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = pq.read_table(folder / INDEX).to_pylist()
     return rows
@@ -172,9 +178,7 @@ LISTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.mark.parametrize("case", LISTS)
 def test_an_index_that_leads_elsewhere_is_refused(pushed: Path, tmp_path: Path, case: str) -> None:
     rows = [LISTS[case](row) for row in rows_of(pushed)]
-    (pushed / INDEX).unlink()
-    pq.write_table(pa.Table.from_pylist(rows, schema=INDEX_SCHEMA), pushed / INDEX)
-    signed(pushed)
+    with_index(pushed, pa.Table.from_pylist(rows, schema=INDEX_SCHEMA))
     with pytest.raises(CatalogError, match="the published index cannot be used"):
         fetch(pushed, tmp_path / "back")
     assert not list(tmp_path.rglob("escaped"))
@@ -192,9 +196,7 @@ def test_what_unpacks_to_more_than_the_disk_has_is_refused_before_it_is(pushed: 
     rows = rows_of(pushed)
     for row in rows:
         row["files"][0]["bytes"] = 1 << 60
-    (pushed / INDEX).unlink()
-    pq.write_table(pa.Table.from_pylist(rows, schema=INDEX_SCHEMA), pushed / INDEX)
-    signed(pushed)
+    with_index(pushed, pa.Table.from_pylist(rows, schema=INDEX_SCHEMA))
     with pytest.raises(CatalogError, match="the disk is too small") as caught:
         fetch(pushed, tmp_path / "back")
     assert "nothing was written" in (caught.value.fix or "")
@@ -356,12 +358,6 @@ def test_a_folder_of_somebodys_is_not_replaced(pushed: Path, tmp_path: Path) -> 
     with pytest.raises(UserError, match="not a catalog"):
         fetch(pushed, tmp_path / "back")
     assert (tmp_path / "back" / "mine.txt").read_text() == "mine"
-
-
-def with_index(folder: Path, table: pa.Table) -> None:
-    (folder / INDEX).unlink()
-    pq.write_table(table, folder / INDEX)
-    signed(folder)
 
 
 def hollow(**columns: pa.Array) -> pa.Table:
