@@ -14,7 +14,10 @@ OUT = Path(__file__).parent / "out"
 def main(counts: list[int]) -> None:
     """Measure every count side by side."""
     OUT.mkdir(exist_ok=True)
-    columns = [measure(OUT, count) for count in counts]
+    columns = []
+    for count in counts:
+        columns.append(measure(OUT, count))
+        print(columns[-1], file=sys.stderr, flush=True)  # kept where a later count fails
     lines = [f"Measured on {machine()}.", "", "| | " + " | ".join(f"{c['tasks']:,} tasks" for c in columns) + " |"]
     lines.append("|---" * (len(columns) + 1) + "|")
     names = list(columns[0])[1:]

@@ -17,11 +17,14 @@ PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 
 
 def write_rows(path: Path, tables: Path, count: int) -> None:
-    """``count`` rows made of the demo's: each again and again under another id, with its turn named in the question."""
+    """``count`` rows made of the demo's: each again and again under another id, with its turn named in the question.
+
+    The turn is written in letters: a number may be the gold, which would then stand in its question.
+    """
     rows: list[Row] = list(demo_rows(tables))
     with path.open("w", encoding="utf-8") as file:
         for number, row in zip(range(count), itertools.cycle(rows), strict=False):
-            turn = number // len(rows)
+            turn = "xq" + "".join(chr(ord("a") + int(digit)) for digit in str(number // len(rows)))
             values = row.model_dump(mode="json", exclude={"where", "extra"}, exclude_none=True)
             values |= {"task_id": f"{row.task_id[:70]}-{turn}", "question": f"(Reading {turn}.) {row.question}"}
             file.write(json.dumps(values) + "\n")

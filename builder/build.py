@@ -20,6 +20,7 @@ from pathlib import Path
 from builder.dedupe import Deduplicator, Repeats
 from builder.inputs import Recorder
 from builder.lock import ImageLock
+from builder.ours import refuse_what_is_not_ours
 from builder.plan import open_source, plan
 from builder.sources import RowsError, SetAside
 from builder.sources.base import ERROR_LIMIT
@@ -163,6 +164,8 @@ def build(
     policies = policies_text(spec.model_dump_json(exclude={"source", "tables", "push"}), lock)
     record = Recorder(source.file, policies)
     notes: list[Finding] = []
+    if len(state):  # told before any work, and also where nothing would be written
+        refuse_what_is_not_ours(out, spec.full_name)
     shelf = TableShelf(source.tables, notes.append, known)
     if all_stands(record, shelf, notes, state, out):
         report.count_all(state)

@@ -267,7 +267,7 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
         missing.remove("answer")
     if missing:
         raise RowError(
-            f"the row has no {missing[0]}",
+            f"the row has no {' and no '.join(missing)}",
             kind=_ABSENT[missing[0]],
             where=where,
             expected="task_id, question (or instruction) and answer, each non-empty",
@@ -279,16 +279,17 @@ def row_from_columns(columns: Mapping[str, Any], where: str) -> Row:
     try:
         known["answer"] = _gold(known["answer"])
     except UnfitError as error:
-        raise _unusable("answer", where, "JSON text of named answers", str(error), known["task_id"]) from None
+        bad = {"answer": ("JSON text of named answers", str(error))}
+        raise _unusable(bad, where, known["task_id"]) from None
     try:
         return Row(**known, extra=extra, where=where)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        column = ".".join(str(part) for part in first["loc"] if part not in ("one", "named")) or "answer"
-        found = repr(first["input"] if first["loc"] else known["answer"])
-        expected = expected_of(first)
-        kind = _ABSENT["answer"] if column.startswith("answer") and _lacks_a_gold(known["answer"]) else None
-        raise _unusable(column, where, expected, found, known["task_id"], kind) from None
+        bad = {}
+        for one in error.errors(include_url=False):
+            column = ".".join(str(part) for part in one["loc"] if part not in ("one", "named")) or "answer"
+            bad.setdefault(column, (expected_of(one), repr(one["input"] if one["loc"] else known["answer"])))
+        lacks = all(column.startswith("answer") for column in bad) and _lacks_a_gold(known["answer"])
+        raise _unusable(bad, where, known["task_id"], _ABSENT["answer"] if lacks else None) from None
 
 
 def _lacks_a_gold(named: object) -> bool:
@@ -299,12 +300,24 @@ def _lacks_a_gold(named: object) -> bool:
     return not named or any(blank)
 
 
-def _unusable(column: str, where: str, expected: str, found: str, task_id: str, kind: Kind | None = None) -> RowError:
+def _unusable(bad: Mapping[str, tuple[str, str]], where: str, task_id: str, kind: Kind | None = None) -> RowError:
+    """The error about one or more columns, each with what was expected and what was found."""
+    listed = [
+        (shown(column, 100), shown(expected, 300), shown(found, 120)) for column, (expected, found) in bad.items()
+    ]
+    if len(listed) == 1:
+        ((named, expected, found),) = listed
+        message = f"column {named} cannot be used"
+    else:
+        named = ", ".join(column for column, _, _ in listed)
+        message = f"columns {named} cannot be used"
+        expected = "; ".join(f"{column}: {expected}" for column, expected, _ in listed)
+        found = "; ".join(f"{column}: {found}" for column, _, found in listed)
     return RowError(
-        f"column {shown(column, 100)} cannot be used",
+        message,
         kind=kind,
         where=where,
-        expected=shown(expected, 300),
-        found=shown(found, 120),
-        fix=f"correct {shown(column, 100)} of task {task_id[:100]!r}",
+        expected=expected,
+        found=found,
+        fix=f"correct {named} of task {task_id[:100]!r}",
     )

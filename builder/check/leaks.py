@@ -46,7 +46,7 @@ def leaks(task: TaskView) -> Iterator[Finding]:
             yield _leak(task, sighting)
     for name in task.files:
         if name != paths.EXPECTED and name.endswith("/" + paths.EXPECTED.rpartition("/")[2]):
-            yield Finding(RULE, "error", f"{task.entry.name}/{name}", "an expected answer lies outside tests/")
+            yield Finding(RULE, "error", f"{task.entry.path}/{name}", "an expected answer lies outside tests/")
 
 
 def _side(task: TaskView) -> AgentSide:
@@ -69,7 +69,7 @@ def _readable(task: TaskView, name: str) -> str:
 
 
 def _leak(task: TaskView, seen: Sighting) -> Finding:
-    where = f"{task.entry.name}/{seen.file}"
+    where = f"{task.entry.path}/{seen.file}"
     if seen.in_its_name:
         return Finding(RULE, seen.severity, where, "the gold is part of a file's name", "rename it")
     fix = "word the question so that it does not contain its answer"

@@ -32,7 +32,7 @@ def harbor_lint(task: TaskView) -> Iterator[Finding]:
     PackageInfo.model_validate(task.config.get("task", {}))
     for rule, file, message in _linted(_Alike(task)):
         fix = _LOCK if rule == _UNPINNED else "build the catalog again"
-        yield Finding(f"harbor-{rule}", "error", f"{task.entry.name}/{file}", message, fix)
+        yield Finding(f"harbor-{rule}", "error", f"{task.entry.path}/{file}", message, fix)
 
 
 class _Alike:

@@ -57,7 +57,7 @@ def _signature(task: TaskView) -> Signature:
 
 def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
     name = rule.replace("_", "-")
-    return Finding(name, "error", entry.name, f"a file is missing or damaged: {error}", "build the catalog again")
+    return Finding(name, "error", entry.path, f"a file is missing or damaged: {error}", "build the catalog again")
 
 
 def _check_chunk(catalog: Path, entries: Sequence[Entry]) -> list[tuple[list[Finding], Signature | None]]:

@@ -24,7 +24,7 @@ REBUILD = "build the catalog again"
 
 
 def _error(task: TaskView, rule: str, message: str, fix: str = REBUILD, file: str = "") -> Finding:
-    where = f"{task.entry.name}/{file}" if file else task.entry.name
+    where = f"{task.entry.path}/{file}" if file else task.entry.path
     return Finding(rule, "error", where, message, fix)
 
 
@@ -86,7 +86,7 @@ def instruction_survives_a_shell(task: TaskView) -> Iterator[Finding]:
             yield Finding(
                 "S02-shell-eaten",
                 "warning",
-                f"{task.entry.name}/{paths.INSTRUCTION}",
+                f"{task.entry.path}/{paths.INSTRUCTION}",
                 f"the instruction holds {mark!r}, which a harness that goes through a shell would execute",
                 "reword the row's own instruction, or leave it out and let the question be rendered",
             )

@@ -31,7 +31,7 @@ def verdict_programs(catalog: Path, entries: Sequence[Entry]) -> Iterator[Findin
         tried.add(entry.answer_type)
         problem = _problem(catalog / entry.path)
         if problem:
-            yield Finding("S09-reward-file", "error", entry.name, problem, "build the catalog again")
+            yield Finding("S09-reward-file", "error", entry.path, problem, "build the catalog again")
 
 
 def _problem(task: Path) -> str:

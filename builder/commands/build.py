@@ -71,7 +71,13 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
             fix=f"harborwright build {source} --name my-org/{source.stem.lower()}",
         )
     if tables and not tables.is_dir():
-        raise SpecError("there is no such folder of tables", where=tables, fix="correct --tables")
+        raise SpecError(
+            "there is no such folder of tables",
+            where=tables,
+            expected="the folder that the rows' tables lie in",
+            found="a file" if tables.exists() else "nothing",
+            fix="correct --tables",
+        )
     values = {"org": parts[1], "name": parts[2], "source": source.name}
     if tables:
         values["tables"] = str(tables.resolve())

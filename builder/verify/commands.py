@@ -121,6 +121,7 @@ def _print(report: VerifyReport, catalog: Path) -> None:
     for failure in report.failures[:_SHOWN]:
         say(f"  {failure.task} / {failure.probe}: expected {failure.expected}, was {failure.found}", markup=False)
         say(f"    {failure.detail}", markup=False)
+        say(f"    next: {failure.fix}", markup=False)
     if len(report.failures) > _SHOWN:
         say(f"  ... and {len(report.failures) - _SHOWN} more (--json lists all)")
     if report.folder:

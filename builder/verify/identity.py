@@ -14,7 +14,8 @@ from catalog.digest import digest_of_directory, files_below
 from catalog.errors import UserError
 from catalog.index import Entry
 
-NOT_THE_SAME: Final = "the directory is not the one the index names: build again"
+NOT_THE_SAME: Final = "the directory is not the one the index names"
+BUILD_AGAIN: Final = "build the catalog again, and change nothing in it by hand"
 
 
 class Identity:

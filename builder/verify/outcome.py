@@ -198,7 +198,7 @@ def _why(result: TrialResult, sentinel: Sentinel | None, seen: Seen, verdict: st
         sentinel.why if sentinel else "no seal arrived",
         verdict,
     ]
-    return "; ".join(" ".join(part.split()) for part in parts if part)
+    return "; ".join(" ".join(part.split()).rstrip(".") for part in parts if part)
 
 
 def read_verdict_reason(trial_dir: Path) -> str:

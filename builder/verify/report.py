@@ -15,7 +15,10 @@ from catalog.receipts import NEEDED, Receipt, Trial
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What did not end as it must: a trial, or a directory. ``folder`` is the Harbor trial, kept; empty without one."""
+    """What did not end as it must: a trial, or a directory.
+
+    ``folder`` is the Harbor trial, kept; empty without one. ``fix`` is what to do next.
+    """
 
     task: str
     probe: str
@@ -23,6 +26,7 @@ class Failure:
     found: str
     detail: str
     folder: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def verify(
         jobs: trials at a time.
         prune_images: remove the images that were built.
         progress: told (trials done, trials in all) as it goes.
-        say: told before the first trial how much will run, and where a sample is larger than what there is.
+        say: told before the first trial how much will run, and where a sample is not as large as it was asked for.
 
     Returns:
         The report; receipts are written as tasks end.
@@ -141,8 +141,10 @@ def verify(
     _known(only or ())
     if fewer := fewer_there(sample or 0, len(entries), split):
         say(fewer)
-    engine.require()
     assignments = assign(entries, count=sample, full=full, only=only)
+    if sample is not None and len(assignments) > sample:
+        say(f"a sample of {sample} becomes {len(assignments)}, to meet every table set and answer type")
+    engine.require()
     egress.require(catalog, [one.entry for one in assignments if faults or owed_by(catalog, one)[1]])
     quiet_harbor()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network

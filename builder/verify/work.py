@@ -13,8 +13,8 @@ from typing import Final
 
 from builder.show import counted
 from builder.verify.faults import FAULTS, run_fault
-from builder.verify.identity import NOT_THE_SAME, Identity
-from builder.verify.judge import judge, judge_fault
+from builder.verify.identity import BUILD_AGAIN, NOT_THE_SAME, Identity
+from builder.verify.judge import advice, judge, judge_fault
 from builder.verify.outcome import Cause, Outcome
 from builder.verify.probes import PROBES, Facts, Probe, read_facts
 from builder.verify.report import Failure, VerifyReport
@@ -29,6 +29,10 @@ Say = Callable[[str], None]
 _STOPS: Final = frozenset({Cause.ENGINE_GONE, Cause.INTERRUPTED})
 # After one of these no other probe of the task can say anything new.
 _HOPELESS: Final = frozenset({Cause.ENVIRONMENT_BUILD, Cause.HEALTHCHECK})
+# A fault says nothing about the task it is tried on.
+_ENGINE: Final = (
+    "verify again; where it comes back, this machine's engine does not tell a broken trial from a bad answer"
+)
 _MEASURING: Final = frozenset(probe.name for probe in PROBES if probe.measures)
 
 
@@ -95,7 +99,7 @@ class Verification:
         if found == entry.digest:
             return True
         detail = f"{NOT_THE_SAME} (looked at {when})"
-        self.report.failures.append(Failure(entry.name, "directory", entry.digest, found, detail, ""))
+        self.report.failures.append(Failure(entry.name, "directory", entry.digest, found, detail, "", BUILD_AGAIN))
         return False
 
     def _queue(self, assignments: list[Assignment]) -> list[Owed]:
@@ -155,11 +159,11 @@ class Verification:
             if outcome.cause in _STOPS:
                 raise EngineGoneError
             trial = await asyncio.to_thread(judge, probe, outcome, self._folder / name)
-            self._keep(entry.name, trial, outcome, name)
+            self._keep(entry.name, trial, outcome, name, advice(probe, outcome, program=entry.program))
         self.report.trials.append(trial)
         return trial, outcome.cause in _HOPELESS
 
-    def _keep(self, task: str, trial: Trial, outcome: Outcome, name: str) -> None:
+    def _keep(self, task: str, trial: Trial, outcome: Outcome, name: str, fix: str) -> None:
         """Count a trial; its folder stays only where it failed."""
         if outcome.oom_kills:
             self.report.oom[task] += outcome.oom_kills
@@ -167,7 +171,8 @@ class Verification:
             shutil.rmtree(self._folder / name, ignore_errors=True)
         else:
             place = str(self._folder / name)
-            self.report.failures.append(Failure(task, trial.probe, trial.expected, str(outcome), trial.detail, place))
+            found = Failure(task, trial.probe, trial.expected, str(outcome), trial.detail, place, fix)
+            self.report.failures.append(found)
         self._tick(1)
 
     def _tick(self, trials: int) -> None:
@@ -180,4 +185,4 @@ class Verification:
             outcome, left = await run_fault(fault, facts, self._run, self._folder, name)
             trial = judge_fault(fault, outcome, left)
             self.report.faults.append(trial)
-            self._keep(facts.folder.name, trial, outcome, name)
+            self._keep(facts.folder.name, trial, outcome, name, _ENGINE)

@@ -284,11 +284,12 @@ def test_a_list_that_was_edited_is_written_again_also_where_its_time_was_kept(
     assert lists_and_tasks(bench.out) == before
 
 
-def test_a_stray_file_among_the_tasks_is_never_removed(bench: Bench) -> None:
+@pytest.mark.parametrize("other", ["b", "c"], ids=["nothing changed", "a row changed"])
+def test_a_stray_file_among_the_tasks_is_told_and_never_removed(bench: Bench, other: str) -> None:
     bench.build(row("a"), row("b"))
     (bench.out / "train/notes.txt").write_text("mine")
     with pytest.raises(UserError, match="no build put there") as raised:
-        bench.build(row("a"), row("c"))
+        bench.build(row("a"), row(other))
     assert raised.value.found == "train/notes.txt"
     assert (bench.out / "train/notes.txt").read_text() == "mine"
 

@@ -191,3 +191,19 @@ def test_near_misses_and_ids_keep_their_digits_and_tolerances_must_be_finite() -
     assert row(rtol=read_json("1e-3")).rtol == 0.001
     with pytest.raises(RowError, match="column rtol"):
         row(rtol=read_json("1e999"))
+
+
+def test_all_bad_columns_of_a_row_are_told_together() -> None:
+    with pytest.raises(RowError) as raised:
+        row(atol=-1, difficulty_tier="huge", decimals="two")
+    error = raised.value
+    assert error.message == "columns atol, decimals, difficulty_tier cannot be used"
+    for column, found in (("atol", "-1"), ("decimals", "'two'"), ("difficulty_tier", "'huge'")):
+        assert f"{column}: " in str(error.expected)
+        assert f"{column}: {found}" in str(error.found)
+    assert "correct atol, decimals, difficulty_tier of task 't1'" in str(error.fix)
+
+
+def test_all_columns_that_a_row_lacks_are_told_together() -> None:
+    with pytest.raises(RowError, match="the row has no question and no answer"):
+        row_from_columns({"task_id": "t1", "question": " "}, "rows.jsonl:7")

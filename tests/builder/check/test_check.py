@@ -153,7 +153,7 @@ def test_a_fault_in_a_task_is_found(catalog: Path, fault: str) -> None:
     damage(catalog / "train/mass")
     report = check(catalog, jobs=1)
     assert rule in rules(report)
-    assert all(finding.where.startswith("mass") for finding in report.findings if finding.rule == rule)
+    assert all(finding.where.startswith("train/mass") for finding in report.findings if finding.rule == rule)
 
 
 def test_a_stray_folder_among_the_tasks_is_found(catalog: Path) -> None:

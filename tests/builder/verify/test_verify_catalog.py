@@ -144,6 +144,7 @@ def test_a_task_that_cannot_be_solved_fails_keeps_its_trial_and_is_tried_again(c
     failed = {(failure.task, failure.probe): failure for failure in report.failures}
     failure = failed[entry_of(catalog, "busiest-port").name, "oracle"]
     assert (failure.expected, failure.found) == ("1", "0")
+    assert failure.fix == "correct the row's solution, or its answer, then build and verify again"
     assert Path(failure.folder, "result.json").is_file()
     assert not report.green
     entry = entry_of(catalog, "busiest-port")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -11,16 +12,16 @@ from catalog.errors import CatalogError, SandboxError
 from catalog.index import Entry, IndexWriter
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> Path:
-    """A catalog of one easy task, as its index has it."""
-    entry = Entry(
-        digest="sha256:" + "0" * 64,
-        name="first",
-        path="train/first",
+def entry_of(name: str, answer_type: str = "integer") -> Entry:
+    """An easy task, as an index has it."""
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return Entry(
+        digest=f"sha256:{digest}",
+        name=name,
+        path=f"train/{name}",
         split="train",
         tier="easy",
-        answer_type="integer",
+        answer_type=answer_type,
         tables=("t.csv",),
         table_set="0" * 64,
         cpus=1,
@@ -30,9 +31,19 @@ def catalog(tmp_path: Path) -> Path:
         grader_version="1.0.0",
         program=False,
     )
-    with IndexWriter(tmp_path, "lab/birds") as writer:
-        writer.add(entry)
-    return tmp_path
+
+
+def catalog_of(folder: Path, *entries: Entry) -> Path:
+    with IndexWriter(folder, "lab/birds") as writer:
+        for entry in entries:
+            writer.add(entry)
+    return folder
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """A catalog of one task."""
+    return catalog_of(tmp_path, entry_of("first"))
 
 
 @pytest.mark.parametrize("split", ["moon", "train:medium"])
@@ -52,6 +63,19 @@ def test_a_sample_larger_than_what_there_is_is_told_with_both_numbers(
         verify(catalog, sample=sample, split=split, say=said.append)
     told = [f"24 tasks were asked for, and {split or 'the whole catalog'} has 1: each is taken once, and none again"]
     assert said == (told if sample == 24 else [])
+
+
+@pytest.mark.parametrize(("sample", "told"), [(1, True), (3, False), (4, False)])
+def test_a_sample_that_grows_to_meet_every_kind_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample: int, told: bool
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    types = {"a": "integer", "b": "text", "c": "date", "d": "date"}
+    catalog = catalog_of(tmp_path, *(entry_of(name, kind) for name, kind in types.items()))
+    said: list[str] = []
+    with pytest.raises(SandboxError):
+        verify(catalog, sample=sample, say=said.append)
+    assert said == (["a sample of 1 becomes 3, to meet every table set and answer type"] if told else [])
 
 
 def test_a_tier_of_a_tier_is_refused(catalog: Path) -> None:
