@@ -45,7 +45,7 @@ _BATCH = 2000
 _INPUTS = b"harborwright.inputs"
 _LISTS = b"harborwright.lists"
 # The code and the templates that a task's bytes follow from.
-_CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
+_CODE = ("builder/*.py", "builder/images/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
 
 
 class Fingerprints:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from baking import LOCAL, SIZE, row_of, table_of
+from loopback import OwnRegistry, start_registry
 
 from builder.bake import bake
 from builder.baked import BakedTask
@@ -18,6 +19,13 @@ from catalog.tables import Table
 @pytest.fixture(scope="session")
 def shared() -> SharedFiles:
     return SharedFiles.load()
+
+
+@pytest.fixture
+def own_registry(tmp_path: Path) -> Iterator[OwnRegistry]:
+    registry = start_registry(tmp_path)
+    yield registry
+    registry.stop()
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-SCRIPTS = Path(__file__).parents[3] / "builder" / "machine"
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "builder" / "machine"
 _BINARY = Path("/var/lib/harborwright/bin/docker-registry")
 
 
@@ -30,8 +32,11 @@ class OwnRegistry:
         self.process.wait()
 
 
-def start_registry(folder: Path) -> OwnRegistry:
-    port = free_port()
+def start_registry(folder: Path, port: int | None = None) -> OwnRegistry:
+    """A registry that keeps what it has in ``folder``; a second one there has what the first had."""
+    if not _BINARY.is_file():
+        pytest.skip(f"{_BINARY} is missing: `make docker` brings it")
+    port = port or free_port()
     config = folder / "registry.yml"
     text = (SCRIPTS / "registry.yml").read_text()
     config.write_text(text.replace("@DIRECTORY@", str(folder / "store")).replace("@ADDRESS@", f"127.0.0.1:{port}"))
