@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import time
@@ -25,7 +26,12 @@ def free_port() -> int:
 @dataclass
 class OwnRegistry:
     host: str
+    log: Path
     process: subprocess.Popen[bytes]
+
+    def requests(self) -> list[str]:
+        """What it was asked so far: method and path of each request."""
+        return re.findall(r'"([A-Z]+ \S+) HTTP', self.log.read_text())
 
     def stop(self) -> None:
         self.process.terminate()
@@ -40,12 +46,14 @@ def start_registry(folder: Path, port: int | None = None) -> OwnRegistry:
     config = folder / "registry.yml"
     text = (SCRIPTS / "registry.yml").read_text()
     config.write_text(text.replace("@DIRECTORY@", str(folder / "store")).replace("@ADDRESS@", f"127.0.0.1:{port}"))
-    process = subprocess.Popen([_BINARY, "serve", config], stderr=subprocess.DEVNULL)
+    log = folder / "requests.log"
+    with log.open("ab") as told:
+        process = subprocess.Popen([_BINARY, "serve", config], stdout=told, stderr=subprocess.DEVNULL)
     for _ in range(200):
         assert process.poll() is None, "the registry ended while starting"
         try:
             urllib.request.urlopen(f"http://localhost:{port}/v2/", timeout=5).close()
-            return OwnRegistry(f"localhost:{port}", process)
+            return OwnRegistry(f"localhost:{port}", log, process)
         except OSError:
             time.sleep(0.05)
     process.kill()
