@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from contextlib import closing
 from dataclasses import dataclass
@@ -38,14 +39,16 @@ class OwnRegistry:
         self.process.wait()
 
 
-def start_registry(folder: Path, port: int | None = None) -> OwnRegistry:
-    """A registry that keeps what it has in ``folder``; a second one there has what the first had."""
+def start_registry(folder: Path, port: int | None = None, more: str = "") -> OwnRegistry:
+    """A registry that keeps what it has in ``folder``; a second one there has what the first had. ``more`` is put
+    below its settings."""
     if not _BINARY.is_file():
         pytest.skip(f"{_BINARY} is missing: `make docker` brings it")
     port = port or free_port()
     config = folder / "registry.yml"
     text = (SCRIPTS / "registry.yml").read_text()
-    config.write_text(text.replace("@DIRECTORY@", str(folder / "store")).replace("@ADDRESS@", f"127.0.0.1:{port}"))
+    text = text.replace("@DIRECTORY@", str(folder / "store")).replace("@ADDRESS@", f"127.0.0.1:{port}")
+    config.write_text(text + more)
     log = folder / "requests.log"
     with log.open("ab") as told:
         process = subprocess.Popen([_BINARY, "serve", config], stdout=told, stderr=subprocess.DEVNULL)
@@ -53,6 +56,8 @@ def start_registry(folder: Path, port: int | None = None) -> OwnRegistry:
         assert process.poll() is None, "the registry ended while starting"
         try:
             urllib.request.urlopen(f"http://localhost:{port}/v2/", timeout=5).close()
+            return OwnRegistry(f"localhost:{port}", log, process)
+        except urllib.error.HTTPError:  # it asks for a login
             return OwnRegistry(f"localhost:{port}", log, process)
         except OSError:
             time.sleep(0.05)

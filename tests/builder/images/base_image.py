@@ -18,6 +18,7 @@ from catalog.spec import Spec, parse_spec
 
 DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"
+OCI = "application/vnd.oci.image.manifest.v1+json"
 PATH = "tests/base"
 
 
@@ -27,6 +28,7 @@ def sha256(content: bytes) -> str:
 
 def call(method: str, url: str, body: bytes | None = None, **headers: str) -> Any:
     """One request, as curl would make it; headers with underscores for dashes."""
+    headers = {"Accept": f"{OCI_INDEX}, {OCI}, {DOCKER}"} | headers
     request = urllib.request.Request(url, body, {name.replace("_", "-"): text for name, text in headers.items()})
     request.method = method
     return urllib.request.urlopen(request, timeout=30)
@@ -89,7 +91,7 @@ def put_index(host: str, path: str = PATH) -> str:
     ]
     entries.append({**entries[0], "platform": {"os": "unknown", "architecture": "unknown"}})
     for entry in entries:  # registries look at sizes, and at what is listed
-        found = call("GET", f"http://{host}/v2/{path}/manifests/{entry['digest']}", Accept=DOCKER).read()
+        found = call("GET", f"http://{host}/v2/{path}/manifests/{entry['digest']}").read()
         entry["size"] = len(found)
     values = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": entries}
     return put_manifest(host, path, OCI_INDEX, values)

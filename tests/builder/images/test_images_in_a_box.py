@@ -24,14 +24,19 @@ from catalog.index import read_index
 pytestmark = pytest.mark.docker
 ROOT = "harborwright-tests/root"
 AGENT = {"user": "solver", "answer_path": "/app/answer.txt"}
-TABLES = {"birds.csv": "species,mass\nAdelie,3750\nGentoo,5000\n", "year/2024/möwen 1.csv": "x\n1\n", "year/2025.csv": "x\n2\n"}
+TABLES = {
+    "birds.csv": "species,mass\nAdelie,3750\nGentoo,5000\n",
+    "year/2024/möwen 1.csv": "x\n1\n",
+    "year/2025.csv": "x\n2\n",
+}
 SOLUTION = "import csv\nprint(sum(int(row['mass']) > 4000 for row in csv.DictReader(open('data/birds.csv'))))\n"
 # Run as the agent's user: what there is, whose it is, and whether any of it gives way.
 LOOK = """
 cd /app/data
 find . -type f | sort | xargs -d '\\n' stat -c '%n %F %a %u:%g %s %Y'
 find . -type d | sort | xargs -d '\\n' stat -c '%n %F %a %u:%g'
-for try in 'echo x >> birds.csv' 'rm -f birds.csv' 'mv birds.csv other' 'chmod u+w birds.csv' 'rm -r year' 'mkdir new' 'touch year/new'
+for try in 'echo x >> birds.csv' 'rm -f birds.csv' 'mv birds.csv other' 'chmod u+w birds.csv' 'rm -r year' \\
+    'mkdir new' 'touch year/new'
 do sh -c "$try" 2>/dev/null && echo "done: $try"; done; true
 """
 
@@ -48,8 +53,7 @@ def pushed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnRegist
     ask_docker("tag", images.root, tag, seconds=10)
     try:
         ask_docker("push", "--quiet", tag, seconds=300)
-        accept = "application/vnd.docker.distribution.manifest.v2+json"
-        digest = call("HEAD", f"http://{registry.host}/v2/{ROOT}/manifests/1", Accept=accept).headers
+        digest = call("HEAD", f"http://{registry.host}/v2/{ROOT}/manifests/1").headers
         base = f"{registry.host}/{ROOT}@{digest['Docker-Content-Digest']}"
         yield registry, ImageLock(kind="local", root=images.root, base=base)
     finally:
@@ -101,7 +105,9 @@ def test_the_agent_sees_the_same_folder_as_in_a_baked_task_and_can_change_nothin
     assert "done:" not in seen["layer"]
 
 
-def test_an_image_that_nobody_has_is_told_before_the_first_trial(bench: Bench, pushed: tuple[OwnRegistry, ImageLock]) -> None:
+def test_an_image_that_nobody_has_is_told_before_the_first_trial(
+    bench: Bench, pushed: tuple[OwnRegistry, ImageLock]
+) -> None:
     bench.build(agent=AGENT)
     name = data_image_of(bench.out / next(iter(read_index(bench.out))).path)
     assert name is not None
