@@ -20,7 +20,7 @@ name_of() { local name=${1#"$REGISTRY"/} && echo "${name%:*}"; }
 send_what_is_lost() {
     local image before
     for image in "$ROOT_IMAGE" "$BASE_IMAGE"; do
-        before=$(digest_of "$image")
+        before=$(digest_of "$image" || true)
         if [ -z "$before" ]; then
             say "registry: this engine has no ${image%:*}; make docker makes it"
         elif ! holds "$image"; then

@@ -13,14 +13,18 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from base_image import BIRDS, PATH, Bench, call, local_lock, put_base, put_index, row
-from door import ALWAYS, door_to, said, times
+from door import ALWAYS, LOGIN, door_to, said, times
 from loopback import OwnRegistry, free_port, start_registry
 
 from builder.check import check
 from builder.diff import diff
 from builder.lock import ImageLock
+from builder.ship.places import FolderPlace
+from builder.ship.pull import pull
+from builder.ship.push import Choices, push
 from catalog import paths
 from catalog.data_image import data_image_of
 from catalog.digest import digest_of_directory
@@ -28,6 +32,8 @@ from catalog.errors import CatalogError, ImageError, SpecError
 from catalog.index import Entry, read_index
 from catalog.spec import parse_spec
 
+# More than a socket takes before it is read, in few rows.
+LARGE = "x\n" + ("a" * 10_000 + "\n") * 800
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 
 
@@ -151,7 +157,7 @@ def test_what_the_registry_serves_is_the_base_and_the_tables(bench: Bench) -> No
 def test_two_hundred_tasks_over_four_sets_take_four_images_and_little_room(
     bench: Bench, own_registry: OwnRegistry
 ) -> None:
-    sets = {f"set-{number}.csv": "x,y\n" + f"{number},{number * 7}\n" * 200_000 for number in range(4)}
+    sets = {f"set-{number}.csv": LARGE + f"{number}\n" for number in range(4)}
     bench.write_tables(sets)
     bench.write_rows(*(row(f"t{number}", f"set-{number % 4}.csv") for number in range(200)))
     report = bench.build(jobs=2)
@@ -187,7 +193,7 @@ def run_build(bench: Bench, **environment: str) -> subprocess.Popen[str]:
 def test_killed_while_a_layer_is_sent_it_goes_on_with_what_is_not_there(
     bench: Bench, own_registry: OwnRegistry
 ) -> None:
-    bench.write_tables({"birds.csv": "x,y\n" + "1,2\n" * 2_000_000})
+    bench.write_tables({"birds.csv": LARGE})
     held: list[str] = []
 
     def hold(method: str, path: str) -> None:
@@ -248,7 +254,7 @@ def test_a_refusal_is_one_sentence_and_nothing_is_half_done(
 ) -> None:
     reply, method, message, fix = REFUSALS[case]
     monkeypatch.setattr("builder.images.client.FIRST_WAIT", 0.01)
-    bench.write_tables({"birds.csv": "x,y\n" + "1,2\n" * 2_000_000})  # more than a socket takes before it is read
+    bench.write_tables({"birds.csv": LARGE})  # more than a socket takes before it is read
     with door_to(own_registry.host, tokens=False, faults=[times(ALWAYS, method, "/lab/data/", reply)]) as door:
         bench.host = door.host
         with pytest.raises(ImageError) as refusal:
@@ -322,8 +328,6 @@ def test_a_table_that_changes_while_it_is_sent_is_told_as_the_tables_fault(
 def test_a_token_is_fetched_with_the_stored_login_and_the_scopes_that_are_needed(
     bench: Bench, own_registry: OwnRegistry
 ) -> None:
-    from door import LOGIN
-
     with door_to(own_registry.host, login=LOGIN) as door:
         bench.host, bench.lock = door.host, local_lock(door.host, put_base(own_registry.host))
         with pytest.raises(ImageError, match="does not let us in") as refusal:
@@ -491,6 +495,24 @@ def test_diff_tells_another_table_as_that_and_another_base_as_another_file(
 def _differences(old: Path, new: Path) -> dict[str, set[str]]:
     found = diff(old, new)
     return {task.name: {change.what for change in task.changes} for task in found.changed}
+
+
+def test_a_push_says_where_the_tables_are_and_a_pull_brings_the_same_tasks(bench: Bench, tmp_path: Path) -> None:
+    bench.build()
+    place, pulled = FolderPlace(tmp_path / "pushed"), tmp_path / "pulled"
+    push(bench.out, place, Choices(allow_unverified=True), work=tmp_path / "work")
+    card = (place.path / "README.md").read_text()
+    assert f"2 data images in `{bench.host}/lab/data`" in card
+    assert "registry of one machine" in card
+    kinds = len({BIRDS.encode(), (BIRDS + "Möwe,900\n").encode()})
+    assert f"| different tables | {kinds}, " in card
+    rows = pq.read_table(place.path / "data/train.parquet").to_pylist()
+    sizes = {"a": len(BIRDS), "b": len(BIRDS), "c": 2 * len(BIRDS) + len("Möwe,900\n".encode())}
+    assert {one["name"]: one["table_bytes"] for one in rows} == sizes
+    pull(place, pulled, work=tmp_path / "work")
+    for entry in read_index(pulled):
+        assert digest_of_directory(pulled / entry.path) == entry.digest == entries(bench.out)[entry.name].digest
+    assert not check(pulled, jobs=1).findings
 
 
 def test_a_bucket_in_the_spec_is_refused_with_what_there_is_instead(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from base_image import Bench, call, row
-from loopback import OwnRegistry
+from loopback import OwnRegistry, start_registry
 
 from builder.lock import ImageLock
 from builder.machine.docker_cli import ask_docker
@@ -44,8 +44,6 @@ do sh -c "$try" 2>/dev/null && echo "done: $try"; done; true
 @pytest.fixture(scope="module")
 def pushed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnRegistry, ImageLock]]:
     """The root image, in a registry of the tests' own, as the base of data images."""
-    from loopback import start_registry
-
     images = find_local_images()
     assert images is not None, "make docker makes the images these tests need"
     registry = start_registry(tmp_path_factory.mktemp("registry"))
