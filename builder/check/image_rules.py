@@ -36,7 +36,7 @@ def images_are_there(catalog: Path, entries: Sequence[Entry]) -> Iterator[Findin
         reference, digest = parse_pinned(name)
         if reference.host in silent:
             continue
-        repository = Repository(reference.host, reference.path, _AGAIN)
+        repository = Repository(reference.host, reference.path, _AGAIN, attempts=1)
         try:
             problem = _problem(repository, digest, table_set)
         except ImageError as error:

@@ -92,7 +92,7 @@ class Client:
 
     Attributes:
         host: as it stands in image names, with its port.
-        seconds: how long one request may stay without an answer.
+        seconds: how long one request may stay without an answer; one that sends something, ten times as long.
         attempts: how often a request is made where the registry is busy or the connection is cut.
     """
 
@@ -193,7 +193,9 @@ class Client:
             headers = {**headers, "Authorization": authorization}
         for name, value in headers.items():
             request.add_unredirected_header(name, value)  # a redirect to another host must not carry the login along
-        opened: HTTPResponse = self._opener.open(request, timeout=self.seconds)
+        # A registry that took in a large blob hashes it before it answers.
+        seconds = self.seconds if body is None else 10 * self.seconds
+        opened: HTTPResponse = self._opener.open(request, timeout=seconds)
         return opened
 
     def _authorization(self, refusal: Message, scope: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Final
 
-from builder.images.client import Answer, Body, Client
+from builder.images.client import ATTEMPTS, Answer, Body, Client
 from builder.images.troubles import told
 from catalog.errors import ImageError
 
@@ -35,16 +35,18 @@ class Repository:
         path: the name of the repository there.
         again: the command that is to be run once what failed is mended.
         reads: other repositories of this registry that blobs are taken over from.
+        attempts: how often a request is made where the registry is busy or silent.
     """
 
     host: str
     path: str
     again: str
     reads: tuple[str, ...] = ()
+    attempts: int = ATTEMPTS
     client: Client = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "client", Client(self.host))
+        object.__setattr__(self, "client", Client(self.host, attempts=self.attempts))
 
     def __str__(self) -> str:
         return f"{self.host}/{self.path}"

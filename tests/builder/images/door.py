@@ -33,6 +33,7 @@ class Door:
     faults: list[Fault] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
+    logins: list[str] = field(default_factory=list)  # what each request brought
     answer: dict[str, str] = field(default_factory=dict)  # headers put over those of the registry
     host: str = ""
 
@@ -48,6 +49,7 @@ class Handler(BaseHTTPRequestHandler):
             self._token()
             return
         self.door.seen.append(f"{self.command} {self.path}")
+        self.door.logins.append(self.headers.get("Authorization") or "")
         for fault in self.door.faults:
             found = fault(self.command, self.path)
             if found == "cut":

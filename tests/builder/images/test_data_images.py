@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from base_image import BIRDS, PATH, Bench, call, local_lock, put_base, put_index, row
-from door import ALWAYS, LOGIN, door_to, said, times
+from door import ALWAYS, LOGIN, Reply, door_to, said, times
 from loopback import OwnRegistry, free_port, start_registry
 
 from builder.check import check
@@ -375,6 +375,23 @@ def test_over_a_base_of_another_registry_its_layers_are_brought_along(bench: Ben
         assert not check(bench.out, jobs=1).findings
     finally:
         other.stop()
+
+
+def test_a_token_does_not_follow_a_blob_to_another_store(bench: Bench, own_registry: OwnRegistry) -> None:
+    with door_to(own_registry.host, tokens=False) as store, door_to(own_registry.host) as closed:
+
+        def elsewhere(method: str, path: str) -> Reply | None:
+            there = {"Location": f"http://{store.host}{path}"}
+            return (307, there, b"") if method == "GET" and "/blobs/" in path and token_brought() else None
+
+        def token_brought() -> bool:
+            return closed.logins[-1].startswith("Bearer ")
+
+        closed.faults.append(elsewhere)
+        bench.lock = local_lock(closed.host, put_base(own_registry.host))
+        assert bench.build().images_sent == 2
+        assert len(store.seen) == 2, "the configuration of the base image, and its layer"
+        assert set(store.logins) == {""}
 
 
 def test_over_a_public_root_the_image_is_an_index_and_the_libraries_follow_in_the_task(
