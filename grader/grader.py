@@ -294,7 +294,9 @@ ORDER_WORDS_NEEDED = (
 )
 
 # A regular expression in place of an answer.
-PATTERN = pattern(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
+PATTERN = pattern(
+    r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]|\A[^*]*\w\.[*+]\Z"
+)
 
 TRUTH_HEDGES = frozenset(
     """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
@@ -340,6 +342,9 @@ FAULTS = frozenset("error errors exception traceback warning failure".split())
 AGGREGATES = frozenset("sum count range difference".split())
 # Keys that name an answer as such, whatever is asked.
 ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction list text min max".split())
+DATE_KEYS = frozenset("date day datetime timestamp time month year quarter week".split())
+REMAINING = frozenset("remain remains remained remaining left kept retained".split())
+OPPOSING_PREFIXES = ("in", "un", "non", "dis", "im", "ir")
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -630,6 +635,8 @@ NO_DRESS = frozenset(
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
 LATEX_MATH = pattern(r"\A\\[(\[](?!.*\\[(\[])(.*)\\[)\]]\Z", re.DOTALL)
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+ANSWER_TAG = pattern(r"\A([^<]*\n\s*)<answer>([^<\n]*)</answer>\Z", re.IGNORECASE)
+EMPHASIS = pattern(r"(?<![\w*_])(\*\*|__)(?=[^\s*_])([^*_\n]{1,200})(?<!\s)\1(?![\w*_])")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
 MARK = pattern(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
@@ -749,8 +756,9 @@ def _may_order(text: str) -> bool:
 
 
 def _behind_hashes(text: str) -> str:
-    """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
-    working, _, last = text.rpartition("\n#### ")
+    """What stands behind the one "####" on the last line, or in a tag there, where no other mark is used."""
+    tagged = ANSWER_TAG.match(text)
+    working, _, last = (tagged[1], "", tagged[2]) if tagged else text.rpartition("\n#### ")
     if "\\boxed" in working:
         raise Wrong("Two answers are declared.")
     alone = "#" not in working and "\n" not in last and not MARK.search(text)
@@ -770,6 +778,8 @@ def undress(text: str, ctx: Question) -> str:
     if ctx.answer_type != "fields" and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
     text = peel(_behind_hashes(text))
+    if ("**" in text or "__" in text) and not EMPHASIS.search(ctx.gold):
+        text = EMPHASIS.sub(r"\2", text)
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -833,7 +843,7 @@ def _sides(table: str) -> list[list[set[str]]]:
 
 DIRECTIONS = _sides(OPPOSITES)
 KINDS = _sides(CONTRARIES)
-CONTRARY_LABELS = DIRECTIONS + _sides(ENDS)
+CONTRARY_LABELS = DIRECTIONS + KINDS + _sides(ENDS)
 SAME = {_stem(word) for word in EQUALS}
 
 
@@ -971,6 +981,44 @@ class Question:
         }
 
     @part
+    def denials(self) -> set[str]:
+        """The stems it has right behind a "not", "no", "without" or "non-" alone: of "were not paid", paid."""
+        behind: set[int] = set()
+        for at, token in enumerate(self.tokens):
+            if _denies(token) or token == "non":
+                rest = range(at + 1, min(at + 5, len(self.tokens)))
+                behind.update([next((to for to in rest if self.tokens[to] not in FUNCTION_WORDS), at)])
+        other = {stem(word) for at, word in enumerate(self.tokens) if at not in behind}
+        return {stem(self.tokens[at]) for at in behind if self.tokens[at] not in FRAME} - other
+
+    @part
+    def removed(self) -> set[str]:
+        """Of "how many rows remain after dropping those with gaps", the stems of what was done to the others."""
+        start = next((at for at, word in enumerate(self.tokens) if word in ("after", "once")), 0)
+        if not start or REMAINING.isdisjoint(self.words):
+            return set()
+        clause = _clause(self.tokens[start + 1 :])
+        other = self.tokens[:start] + self.tokens[start + 1 + len(clause) :]
+        return {stem(word) for word in clause if word not in FRAME} - {stem(word) for word in other}
+
+    def place_of(self, words: Sequence[str]) -> int | None:
+        """Where the question first has one of the words, or another form of it; None where it has none of them."""
+        forms = {form for word in words if word not in FRAME for form in {word}.union(*WORD_GROUPS.get(word, []))}
+        stems = {stem(form) for form in forms} | ({"deviation"} if forms & {"std", "sd", "stdev"} else set())
+        return next((at for at, word in enumerate(self.words) if stem(word) in stems or word in stems), None)
+
+    def complements(self, words: Sequence[str]) -> bool:
+        """Whether words speak of what the question leaves out: "orders were paid" where it asks how many were not."""
+        stems = {stem(word) for word in words}
+        if self.denials & stems and not any(_denies(word) or word == "non" for word in words):
+            return True
+        if self.removed & stems and REMAINING.isdisjoint(words) and not {"after", "once"} & set(words):
+            return True
+        known = set(self.words)
+        strange = [word for word in words if len(word) >= 5 and word not in known and word not in FRAME]
+        return any(known & {prefix + word for prefix in OPPOSING_PREFIXES} for word in strange)
+
+    @part
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
@@ -1106,7 +1154,7 @@ class Question:
                 nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
-                if word in FRAME or not word[0].isalnum():
+                if (word in FRAME and word not in LABEL_NOUNS) or not word[0].isalnum():
                     break
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
@@ -1736,10 +1784,17 @@ class Reader:
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
         noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
         named = self._word(noun)
-        if self._names_another(named):
+        if self._names_another(named) or (self._asks_year(position) and self._is_noun(named)):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
         if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER:
             raise Wrong("The number is a bound or one of several, not a stated value.")
+
+    def _asks_year(self, position: int) -> bool:
+        return bool(YEAR.match(self.tokens[position].text)) and "year" in self.ctx.asked_for[0]
+
+    def _is_noun(self, word: str) -> bool:
+        """Whether a word of the question's names what there is a number of: "1964 births"."""
+        return word.isalpha() and word != "year" and word not in FRAME and stem(word) in self.ctx.stems
 
     def _names_another(self, word: str) -> bool:
         """Whether a word names a thing of the question's that is not the one it counts."""
@@ -1753,6 +1808,9 @@ class Reader:
         return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
 
     def _check_leftovers(self) -> None:
+        words = [self._word(at) for at, token in enumerate(self.tokens) if token.kind == "word"]
+        if words and self.ctx.complements(words):
+            raise Wrong("The answer speaks of what the question leaves out.")
         for position, token in enumerate(self.tokens):
             if position in self.used:
                 continue
@@ -1792,6 +1850,8 @@ class Reader:
         words = self.ctx.raw_words
         if word == "old":
             return "time:yr" in self.ctx.units
+        if word in REMAINING:
+            return not words.isdisjoint(REMAINING)
         if word == "rate":
             return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
         if word in ("pearson", "pearson's", "coefficient"):
@@ -1913,6 +1973,8 @@ def _check_contrary(label: str, ctx: Question) -> None:
     """Refuses a label that names another thing than was asked for: the end for the start, a sum for a minimum."""
     words = WORD.findall(label.casefold().replace("_", " "))
     strange = {word for word in words if not ctx.explains(word)}
+    if ctx.complements(words):
+        raise Wrong(f"The label {_show(label)} names what the question leaves out.")
     statistic = STATISTICS & ctx.raw_words and not HOW_MANY.search(ctx.folded)
     if (
         ctx.opposes({stem(word) for word in words}, CONTRARY_LABELS)
@@ -1940,7 +2002,7 @@ def _label_is_harmless(label: str, ctx: Question) -> bool:
 def _names_answer(key: str, ctx: Question) -> bool:
     """Whether a key says no more than that this is the answer, or is made of the question's words."""
     words = WORD.findall(key.casefold().replace("_", " "))
-    known = ANSWER_KEYS | LABEL_NOUNS
+    known = ANSWER_KEYS | LABEL_NOUNS | (DATE_KEYS if ctx.answer_type == "date" else frozenset())
     return _label_is_harmless(key, ctx) and all(
         ctx.explains(word) or word in known or units_of(word) & ctx.units for word in words
     )
@@ -2185,6 +2247,7 @@ def _plain(value: Decimal) -> str:
 # Text: one folded form, no extra words beyond a plain sentence around it.
 # ---------------------------------------------------------------------------------------------------------------------
 
+OPTION_A = pattern(r"\bA\b")
 ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
 SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
 MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
@@ -2270,7 +2333,7 @@ def _without_support(text: str, ctx: Question) -> str:
     value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
     if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
         return text
-    return match[1] if EXTREME.search(ctx.folded) else text
+    return match[1] if EXTREME.search(ctx.folded) and match[3] not in ctx.gold else text
 
 
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
@@ -2303,6 +2366,9 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
     if len(places) != 1:
         raise Wrong(f"The answer does not state {_show(gold)}." if not places else "The answer names the text twice.")
     prefix, suffix = words[: places[0]], words[places[0] + len(wanted) :]
+    followed = bool(suffix) and suffix[0][0].isalnum() and suffix[0] not in VERBS
+    if wanted == ["a"] and (followed or not OPTION_A.search(text)):
+        raise Wrong("The article is no option.")
     prefix = [word for word in prefix if word not in ("*", "`", '"', "'", "(", "[")]
     while suffix and suffix[0] in "*`\"')].,!":
         suffix = suffix[1:]
@@ -2354,7 +2420,7 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     said = [word for word in suffix if word not in ("the", "a", "an")]
     if suffix[-1:] == ["out"]:
         raise Wrong("What stands behind the text makes it another statement.")
-    if suffix in ([], *([noun] for noun in nouns)):
+    if all(word in nouns for word in suffix):
         return
     if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
@@ -3177,12 +3243,21 @@ def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     if len(found) != len(items):
         raise Wrong(f"The answer has {len(found)} items, the gold {len(items)}.")
     if ctx.answer_type == "ordered_list":
+        _check_label_order(items, found, ctx)
         for at, (item, text) in enumerate(zip(items, found), 1):
             if not _same_item(item, text, ctx, tol):
                 raise Wrong(f"Item {at} is {_show(text)}, not {_show(item.text)}.")
         return "Every item agrees, in order."
     _match_all(items, found, ctx, tol)
     return "Every item of the gold has its own in the answer."
+
+
+def _check_label_order(items: list[Item], found: list[str], ctx: Question) -> None:
+    """Refuses labels in another order than the question's: "max = 3, min = 57" for minimum and maximum."""
+    labels = [None if item.pair else LABEL.match(text) for item, text in zip(items, found)]
+    named = [ctx.place_of(WORD.findall(label[1].casefold().replace("_", " "))) for label in labels if label]
+    if len(named) == len(items) and None not in named and named != sorted(named, key=lambda place: place or 0):
+        raise Wrong("The labels name the values in another order than the question does.")
 
 
 def _distinct(items: list[str]) -> list[str]:
@@ -3243,8 +3318,10 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
         if all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
     match = LIST_LEAD.match(text)
+    pieces = [piece.strip() for piece in text.split(",")]
     if (
         not match
+        or (len(pieces) == len(items) > 1 and all(map(LABEL.match, pieces)) and not any(item.pair for item in items))
         or RANKED.match(text)
         or (
             match[0].rstrip().endswith(":")
