@@ -1265,6 +1265,8 @@ TOKEN = pattern(
 )
 BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around it that could ask for a reading
 YEAR = pattern(r"[12]\d{3}\Z")
+# What the question states so too: an ordinal then names something ("1st class"), a day is no more than its year.
+STATED_NUMBER = pattern(r"(?<![\w.-])(?:\d+(?:st|nd|rd|th)|([12]\d{3})-\d\d-\d\d)(?![\w-])", re.IGNORECASE)
 EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60}|[\d.]{1,40} \\times 10\^\{?-?\d{1,4}\}?)\$(?![\w$])")
@@ -1454,6 +1456,7 @@ class Reader:
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
             text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
+        text = STATED_NUMBER.sub(lambda match: match[1] or "" if match[0].casefold() in ctx.literals else match[0], text)
         self.text = text = plain_powers(text)
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
@@ -1734,7 +1737,9 @@ class Reader:
         pair = (self._word(at), self._word(at + 1))
         if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
-        noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
+        noun = position + 1
+        while self._word(noun) in SCALES or self._word(noun) in ("more", "fewer", "less"):
+            noun += 1
         named = self._word(noun)
         if self._names_another(named):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
