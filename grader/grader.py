@@ -1456,7 +1456,7 @@ class Reader:
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
             text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
-        text = STATED_NUMBER.sub(lambda match: match[1] or "" if match[0].casefold() in ctx.literals else match[0], text)
+        text = STATED_NUMBER.sub(lambda said: said[1] or "" if said[0].casefold() in ctx.literals else said[0], text)
         self.text = text = plain_powers(text)
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
@@ -2882,9 +2882,11 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
+# A name of an end and what stands between it and its number: "low:", "lower bound", "the smallest density is".
 END_LABEL = pattern(
-    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
-    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    r"\b(?:(?:the|an?)\s+)?(?:(low(?:er|est)?|min(?:imum)?|smallest|least|start|from)|"
+    r"(upper|high(?:er|est)?|max(?:imum)?|largest|greatest|end))\b(?:\s*(?:bound|limit|end|quartile|value)?\s*[:=]?"
+    r"|((?:\s+[^\s,;:=]+){0,6}?)(?:\s*[:=]|\s+(?:is|was|of|at)\b))\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
 QUARTILES = pattern(
@@ -2893,6 +2895,7 @@ QUARTILES = pattern(
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
 RANGE_WORDS = frozenset("between ci range interval inclusive old".split())
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
+UNIT_TWICE = pattern(rf"(?<=\d)(\s?°?[^\W\d_]+)(?=\s*(?:{_BETWEEN})\s*{_END}\1(?!\w))")  # "13.1 mm to 17.3 mm"
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2920,7 +2923,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     if isinstance(pairs, Pairs) and len(pairs) == 2:
         text = f"{pairs[0][1]} to {pairs[1][1]}"
     text = QUARTILES.sub(r"\1 to ", text) if "quartile" in ctx.folded else text
-    text = plain_powers(END_LABEL.sub(" ", text))
+    text = UNIT_TWICE.sub("", plain_powers(_without_labels(text, ctx)), 1)
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -2940,6 +2943,19 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
             raise Wrong("An end of the range has no single reading.")
         ends.append((-value if "-" in mantissa else value, written))
     return ends, brackets
+
+
+def _without_labels(text: str, ctx: Question) -> str:
+    """A range without the names of its ends. Raises Wrong where they stand in another order than the ends do."""
+    found = END_LABEL.finditer(text)
+    labels = [label for label in found if all(map(ctx.explains, WORD.findall((label[3] or "").casefold())))]
+    uppers = [match[2] is not None for match in labels]
+    if len(labels) > 1 and uppers != [False, True]:
+        raise Wrong("The names of the ends are not those of a lower and an upper end.")
+    for match in reversed(labels):
+        mark = " " if match[2] else " : "  # keeps the lower end apart from a number in front
+        text = text[: match.start()] + mark + text[match.end() :]
+    return text
 
 
 def _without_unit(after: str, ctx: Question) -> str:
