@@ -810,7 +810,22 @@ INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
 _UNIT_SIGN = r"[^\s\d,;:?!()\[\]\"$€£¥₹]"
 UNIT_TOKEN = pattern(rf"[$€£¥₹]|\d[\d.,]*|{_UNIT_SIGN}+(?:\d(?=/){_UNIT_SIGN}+)?(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
-LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
+_LOSS = r"\b(?:loss|decrease|decline|fall|drop|reduction)\w*\b"
+_MINUS = r"\b(?:negative|(?:an?|the|with) minus|minus sign)\b"
+LOSS_IS_NEGATIVE = pattern(
+    rf"{_LOSS}[^.]{{0,30}}{_MINUS}|{_MINUS}[^.;]{{0,30}}\b(?:for|if|when|means?|is)\b[^.;]{{0,20}}{_LOSS}"
+)
+CHANGE_OF_EITHER_SIGN = pattern(
+    r"\b(?:did|does|do|has|have|had|what|is|was|compute|calculate|find|give|report|determine)\b[^.;:?!]{0,80}?"
+    r"\bchanged?\b"
+)
+# "Drop the rows with missing values", "whose date falls in May", "add up": nothing in them becomes less or more.
+_PARTS = r"(?:rows?|records?|entries|columns?|values?|cells?|lines?|duplicates?|missing|nans?|nulls?|empty)"
+NO_MOVE = pattern(
+    rf"\bdrop(?:s|ped|ping)? (?:[\w-]+ ){{0,2}}{_PARTS}\b|\b{_PARTS} (?:[\w-]+ ){{0,2}}dropped\b"
+    r"|\bfall(?:s|ing) (?:in|on|into|within|between|under)\b|\bup\b"
+)
+YEAR_ASKED = pattern(r"\b(?:which|what|first|last) year\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
@@ -939,11 +954,20 @@ class Question:
 
     @part
     def direction(self) -> int:
-        """1 where it asks by how much something rose, -1 where it fell, 0 where neither or both are spoken of."""
-        words = set(WORD.findall(LOSS_IS_NEGATIVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        """1 where it asks by how much something rose, -1 where it fell, 0 where it asks for neither or for either."""
+        if self.signed:
+            return 0
+        words = set(WORD.findall(NO_MOVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
         words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
         rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
         return rises - falls
+
+    @part
+    def signed(self) -> bool:
+        """Whether it asks for a change that may be of either sign, or says that a fall has a minus."""
+        match = CHANGE_OF_EITHER_SIGN.search(self.folded)
+        either = match and (INCREASES | DECREASES).isdisjoint(WORD.findall(match[0]))
+        return bool(either or LOSS_IS_NEGATIVE.search(self.folded))
 
     @part
     def directions(self) -> list[tuple[int, int]]:
@@ -1497,26 +1521,37 @@ class Reader:
     def _turned(self, first: int, after: int) -> bool:
         """Whether words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign.
 
-        The direction that the question asks for turns nothing, the opposite one does.
+        The direction that the question asks for turns nothing, the opposite one does. Where no change is asked for, one
+        that restates the question turns nothing ("it fell below 2.5 in 1996").
         """
         before = [self._word(at) for at in range(first)]
         words = [word for word in before if word in DECREASES or word in INCREASES]
-        if self._word(after) in CHANGE_NOUNS:
-            words.append(self._word(after))
+        behind = [self._word(at) for at in range(after, len(self.tokens))]
+        if self.ctx.signed and self._word(first) not in ("-", "minus", "negative"):
+            words += [word for word in behind if word in DECREASES or word in INCREASES]
+        elif behind and behind[0] in CHANGE_NOUNS:
+            words.append(behind.pop(0))
         opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
-        for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
-            if word in opposite and word not in self.ctx.raw_words:
-                raise Wrong("The direction stated is the opposite of the one that was asked for.")
+        if any(word in opposite and word not in self.ctx.raw_words for word in behind):
+            raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
             return False
         words = [word for word in words if word not in AMOUNTS] or words
         said = {word in INCREASES for word in words}
         if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
-        if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
+        if self.ctx.direction or self.ctx.signed:
+            return (self.ctx.direction == -1) is not (words[0] in DECREASES)
+        a_change = "by" in before or (before[-1:] == ["of"] and before[-2] in CHANGE_NOUNS - AMOUNTS)
+        if a_change and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
-        falls = words[0] in DECREASES
-        return falls if LOSS_IS_NEGATIVE.search(self.ctx.folded) else (self.ctx.direction == -1) is not falls
+        if AMOUNTS.isdisjoint(words) and self.ctx.raw_words.issuperset(words):
+            return False
+        year = YEAR.match(self._word(after - 1)) and YEAR_ASKED.search(self.ctx.folded)
+        placed = year or (before and before[-1] in PLACING and before[-1] != "of")
+        stems = {stem(word) for word in words}
+        meant = placed and any(stems <= DIRECTIONS[row][side] for row, side in self.ctx.directions)
+        return words[0] in DECREASES and not meant
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
