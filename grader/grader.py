@@ -820,7 +820,22 @@ INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
 _UNIT_SIGN = r"[^\s\d,;:?!()\[\]\"$€£¥₹]"
 UNIT_TOKEN = pattern(rf"[$€£¥₹]|\d[\d.,]*|{_UNIT_SIGN}+(?:\d(?=/){_UNIT_SIGN}+)?(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
-LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
+_LOSS = r"\b(?:loss|decrease|decline|fall|drop|reduction)\w*\b"
+_MINUS = r"\b(?:negative|(?:an?|the|with) minus|minus sign)\b"
+LOSS_IS_NEGATIVE = pattern(
+    rf"{_LOSS}[^.]{{0,30}}{_MINUS}|{_MINUS}[^.;]{{0,30}}\b(?:for|if|when|means?|is)\b[^.;]{{0,20}}{_LOSS}"
+)
+CHANGE_OF_EITHER_SIGN = pattern(
+    r"\b(?:did|does|do|has|have|had|what|is|was|compute|calculate|find|give|report|determine)\b[^.;:?!]{0,80}?"
+    r"\bchanged?\b"
+)
+# "Drop the rows with missing values", "whose date falls in May", "add up": nothing in them becomes less or more.
+_PARTS = r"(?:rows?|records?|entries|columns?|values?|cells?|lines?|duplicates?|missing|nans?|nulls?|empty)"
+NO_MOVE = pattern(
+    rf"\bdrop(?:s|ped|ping)? (?:[\w-]+ ){{0,2}}{_PARTS}\b|\b{_PARTS} (?:[\w-]+ ){{0,2}}dropped\b"
+    r"|\bfall(?:s|ing) (?:in|on|into|within|between|under)\b|\bup\b"
+)
+YEAR_ASKED = pattern(r"\b(?:which|what|first|last) year\b")
 ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
 
 
@@ -949,11 +964,20 @@ class Question:
 
     @part
     def direction(self) -> int:
-        """1 where it asks by how much something rose, -1 where it fell, 0 where neither or both are spoken of."""
-        words = set(WORD.findall(LOSS_IS_NEGATIVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        """1 where it asks by how much something rose, -1 where it fell, 0 where it asks for neither or for either."""
+        if self.signed:
+            return 0
+        words = set(WORD.findall(NO_MOVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
         words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
         rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
         return rises - falls
+
+    @part
+    def signed(self) -> bool:
+        """Whether it asks for a change that may be of either sign, or says that a fall has a minus."""
+        match = CHANGE_OF_EITHER_SIGN.search(self.folded)
+        either = match and (INCREASES | DECREASES).isdisjoint(WORD.findall(match[0]))
+        return bool(either or LOSS_IS_NEGATIVE.search(self.folded))
 
     @part
     def directions(self) -> list[tuple[int, int]]:
@@ -1313,6 +1337,8 @@ TOKEN = pattern(
 )
 BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around it that could ask for a reading
 YEAR = pattern(r"[12]\d{3}\Z")
+# What the question states so too: an ordinal then names something ("1st class"), a day is no more than its year.
+STATED_NUMBER = pattern(r"(?<![\w.-])(?:\d+(?:st|nd|rd|th)|([12]\d{3})-\d\d-\d\d)(?![\w-])", re.IGNORECASE)
 EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60}|[\d.]{1,40} \\times 10\^\{?-?\d{1,4}\}?)\$(?![\w$])")
@@ -1502,6 +1528,7 @@ class Reader:
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
             text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
+        text = STATED_NUMBER.sub(lambda said: said[1] or "" if said[0].casefold() in ctx.literals else said[0], text)
         self.text = text = plain_powers(text)
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
@@ -1542,26 +1569,37 @@ class Reader:
     def _turned(self, first: int, after: int) -> bool:
         """Whether words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign.
 
-        The direction that the question asks for turns nothing, the opposite one does.
+        The direction that the question asks for turns nothing, the opposite one does. Where no change is asked for, one
+        that restates the question turns nothing ("it fell below 2.5 in 1996").
         """
         before = [self._word(at) for at in range(first)]
         words = [word for word in before if word in DECREASES or word in INCREASES]
-        if self._word(after) in CHANGE_NOUNS:
-            words.append(self._word(after))
+        behind = [self._word(at) for at in range(after, len(self.tokens))]
+        if self.ctx.signed and self._word(first) not in ("-", "minus", "negative"):
+            words += [word for word in behind if word in DECREASES or word in INCREASES]
+        elif behind and behind[0] in CHANGE_NOUNS:
+            words.append(behind.pop(0))
         opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
-        for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
-            if word in opposite and word not in self.ctx.raw_words:
-                raise Wrong("The direction stated is the opposite of the one that was asked for.")
+        if any(word in opposite and word not in self.ctx.raw_words for word in behind):
+            raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
             return False
         words = [word for word in words if word not in AMOUNTS] or words
         said = {word in INCREASES for word in words}
         if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
-        if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
+        if self.ctx.direction or self.ctx.signed:
+            return (self.ctx.direction == -1) is not (words[0] in DECREASES)
+        a_change = "by" in before or (before[-1:] == ["of"] and before[-2] in CHANGE_NOUNS - AMOUNTS)
+        if a_change and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
-        falls = words[0] in DECREASES
-        return falls if LOSS_IS_NEGATIVE.search(self.ctx.folded) else (self.ctx.direction == -1) is not falls
+        if AMOUNTS.isdisjoint(words) and self.ctx.raw_words.issuperset(words):
+            return False
+        year = YEAR.match(self._word(after - 1)) and YEAR_ASKED.search(self.ctx.folded)
+        placed = year or (before and before[-1] in PLACING and before[-1] != "of")
+        stems = {stem(word) for word in words}
+        meant = placed and any(stems <= DIRECTIONS[row][side] for row, side in self.ctx.directions)
+        return words[0] in DECREASES and not meant
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1782,7 +1820,9 @@ class Reader:
         pair = (self._word(at), self._word(at + 1))
         if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
             raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
-        noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
+        noun = position + 1
+        while self._word(noun) in SCALES or self._word(noun) in ("more", "fewer", "less"):
+            noun += 1
         named = self._word(noun)
         if self._names_another(named) or (self._asks_year(position) and self._is_noun(named)):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
@@ -2943,9 +2983,11 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
+# A name of an end and what stands between it and its number: "low:", "lower bound", "the smallest density is".
 END_LABEL = pattern(
-    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
-    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    r"\b(?:(?:the|an?)\s+)?(?:(low(?:er|est)?|min(?:imum)?|smallest|least|start|from)|"
+    r"(upper|high(?:er|est)?|max(?:imum)?|largest|greatest|end))\b(?:\s*(?:bound|limit|end|quartile|value)?\s*[:=]?"
+    r"|((?:\s+[^\s,;:=]+){0,6}?)(?:\s*[:=]|\s+(?:is|was|of|at)\b))\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
 QUARTILES = pattern(
@@ -2954,6 +2996,7 @@ QUARTILES = pattern(
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
 RANGE_WORDS = frozenset("between ci range interval inclusive old".split())
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
+UNIT_TWICE = pattern(rf"(?<=\d)(\s?°?[^\W\d_]+)(?=\s*(?:{_BETWEEN})\s*{_END}\1(?!\w))")  # "13.1 mm to 17.3 mm"
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2981,7 +3024,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     if isinstance(pairs, Pairs) and len(pairs) == 2:
         text = f"{pairs[0][1]} to {pairs[1][1]}"
     text = QUARTILES.sub(r"\1 to ", text) if "quartile" in ctx.folded else text
-    text = plain_powers(END_LABEL.sub(" ", text))
+    text = UNIT_TWICE.sub("", plain_powers(_without_labels(text, ctx)), 1)
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -3001,6 +3044,19 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
             raise Wrong("An end of the range has no single reading.")
         ends.append((-value if "-" in mantissa else value, written))
     return ends, brackets
+
+
+def _without_labels(text: str, ctx: Question) -> str:
+    """A range without the names of its ends. Raises Wrong where they stand in another order than the ends do."""
+    found = END_LABEL.finditer(text)
+    labels = [label for label in found if all(map(ctx.explains, WORD.findall((label[3] or "").casefold())))]
+    uppers = [match[2] is not None for match in labels]
+    if len(labels) > 1 and uppers != [False, True]:
+        raise Wrong("The names of the ends are not those of a lower and an upper end.")
+    for match in reversed(labels):
+        mark = " " if match[2] else " : "  # keeps the lower end apart from a number in front
+        text = text[: match.start()] + mark + text[match.end() :]
+    return text
 
 
 def _without_unit(after: str, ctx: Question) -> str:
