@@ -889,7 +889,8 @@ class Question:
 
     @part
     def literals(self) -> set[str]:
-        return {_unit_key(word) for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text)}
+        words = (word for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text))
+        return {_unit_key(word) for word in words} - {""}
 
     @part
     def numbers(self) -> set[Decimal]:
