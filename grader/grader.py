@@ -422,14 +422,16 @@ UNIT_TABLE = {
         | bp bps basis-point basis-points""",
     "money": """
         USD us$ usd us-dollar us-dollars us-$ american-dollar american-dollars | EUR € euro euros eur |
-        GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY ¥ cny rmb yuan renminbi |
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
-        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
-        real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mx$ mxn peso pesos | BRL r$ brl
+        real reais | SEK sek kr krona kronor | NOK nok kr krone kroner | DKK dkk kr krone kroner | ISK isk kr krona
+        kronur | THB ฿ thb baht | PHP ₱ peso pesos | ARS ars peso pesos | CLP clp peso pesos | IDR idr rp rupiah |
+        VND ₫ vnd dong | HUF huf forint forints | UAH ₴ uah hryvnia | NGN ₦ ngn naira | KES kes ksh | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
         ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
-CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪")
-DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
+CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪฿₱₫₴₦")
+DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
     "mass": "weight mass weigh heavy heaviest load",
@@ -527,8 +529,9 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
                 forms.setdefault(name.lower(), set()).add(unit)
     forms["pound"] = forms["pounds"] = {"mass:lb", "money:GBP"}
     dollars = {f"money:{code}" for code in DOLLARS}
-    for name in ("$", "dollar", "dollars", "bucks"):
+    for name in ("dollar", "dollars", "bucks"):
         forms[name] = dollars
+    forms["$"] = dollars | {"money:MXN", "money:ARS", "money:CLP"}
     return {form: frozenset(units) for form, units in forms.items()}, dimensions
 
 
@@ -556,7 +559,7 @@ def plain_powers(text: str) -> str:
 
 SPELLED_UNIT = pattern(
     r"\b(kilo|mega|giga|)watt[ -]hours?\b|\b(metric)[ -]ton(?:ne)?s?\b|\bpounds?[ -](sterling)\b"
-    r"|(?<=[\d ])(p)\.p\b\.?",
+    r"|(?<=[\d ])(p)\.p\b\.?|\b(rs|fr|kr)\.(?=\s?\d)",
     re.IGNORECASE,
 )
 
@@ -565,6 +568,8 @@ def _spelled_unit(match: re.Match[str]) -> str:
     """A unit of two words as one: "megawatt hours" are MWh."""
     if match[1] is not None:
         return {"kilo": "kWh", "mega": "MWh", "giga": "GWh"}.get(match[1].lower(), "Wh")
+    if match[5]:
+        return {"fr": "CHF "}.get(match[5].lower(), match[5] + " ")
     return "tonnes" if match[2] else "GBP" if match[3] else " pp"
 
 
@@ -836,7 +841,11 @@ NO_MOVE = pattern(
     r"|\bfall(?:s|ing) (?:in|on|into|within|between|under)\b|\bup\b"
 )
 YEAR_ASKED = pattern(r"\b(?:which|what|first|last) year\b")
-ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
+NATIONS = {  # whose currency a name of several countries' is: "Danish kroner", "Hong Kong dollars", "Korean won"
+    "australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD", "mexican": "MXN",
+    "philippine": "PHP", "argentine": "ARS", "chilean": "CLP", "swedish": "SEK", "norwegian": "NOK", "danish": "DKK",
+    "icelandic": "ISK", "japanese": "JPY", "korean": "KRW",
+}  # fmt: skip
 
 
 def _stem(word: str) -> str:
@@ -914,7 +923,8 @@ class Question:
 
     @part
     def literals(self) -> set[str]:
-        return {_unit_key(word) for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text)}
+        words = (word for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text))
+        return {_unit_key(word) for word in words} - {""}
 
     @part
     def numbers(self) -> set[Decimal]:
@@ -1279,12 +1289,15 @@ def _asked_units(text: str) -> frozenset[str]:
             key.isalpha()
             and len(key) <= 3
             and before not in ("in", "(", "[", "_")
+            and not (before == "of" and tokens[position - 2].lower() in SCALES)  # "in billions of yen"
+            and f"money:{NATIONS.get(before)}" not in units
             and (before != "many" or key in ("won", "yen", "bit"))
             and key not in ("usd", "eur", "gbp", "kwh")
         ):
             continue
-        if units == UNITS["dollars"]:
-            units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
+        nation = f"money:{NATIONS.get(before, 'USD')}"
+        if nation in units:
+            units = frozenset({nation})
         following = [_unit_key(part) for part in tokens[position + 1 : position + 3]]
         if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
             money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
@@ -1619,7 +1632,7 @@ class Reader:
                     units = UNITS[joined]
                     self.used.add(at)
                     at -= 1
-            elif len(word) == 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
+            elif 2 <= len(word) <= 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
                 units = UNITS[word]
             elif word != "\\":
                 break
@@ -1632,8 +1645,8 @@ class Reader:
         return self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
 
     def _is_code(self, at: int) -> bool:
-        """Whether three letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
-        return self.ctx.moneyed or self.tokens[at].text.isupper()
+        """Whether letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
+        return self.ctx.moneyed or (self.tokens[at].text.isupper() and len(self.tokens[at].text) == 3)
 
     def _right(self, position: int) -> tuple[bool, int, frozenset[str], int]:
         """Percent sign, scale word and unit after a number, and the last token they take."""
