@@ -933,7 +933,7 @@ class Question:
 
     @part
     def units(self) -> frozenset[str]:
-        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text)
+        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text, self.answer_type == "integer")
         if not units and self.how_old:
             return UNITS["years"]
         if units >= UNITS["pounds"]:  # a mass or a currency, never both
@@ -1251,6 +1251,16 @@ def _clause(tokens: list[str]) -> list[str]:
 
 
 NO_UNITS: frozenset[str] = frozenset()
+SENTENCE = pattern(r"(?:[^.?!;]|[.?!;](?!\s|\Z))+[.?!;]?")
+# A sentence that says how the data are, and asks nothing: a verb of being or having comes before any word that asks.
+TELLING = pattern(
+    r"\s*(?:(?!\b(?:what|which|who|whose|where|when|how|if|that|answer|result|report|give)\b)[^?(])*?"
+    r"\b(?:is|are|has|have|gives|holds|contains)\b[^?]*\Z",
+    re.IGNORECASE,
+)
+COUNT_ASKED = pattern(r"\b(?:how many|number of|count(?:ed|ing)?|how often|frequency|size|length)\b", re.IGNORECASE)
+ANNOUNCING = frozenset("in into to as many much number".split())
+SELECTING = frozenset("with where when which that from between".split())
 
 
 def units_of(key: str) -> frozenset[str]:
@@ -1272,13 +1282,29 @@ def _unit_key(text: str) -> str:
     return text.replace("²", "2").replace("³", "3").replace("^", "").replace("·", "*").strip(".").lower()
 
 
-def _asked_units(text: str) -> frozenset[str]:
-    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
+def _asked_units(text: str, whole: bool) -> frozenset[str]:
+    """The units a question asks for: those it announces ("in metres", "how many days"), else all that it names.
+
+    A sentence that tells of the data ("The column is in feet.") announces none beside one that asks; what is counted
+    (`whole`) without being announced may be days, and no degrees.
+    """
+    sentences = [sentence for sentence in SENTENCE.findall(text) if not TELLING.match(sentence)]
+    announced, named = _named_units(" ".join(sentences))
+    if announced:
+        return announced
+    named = named or _named_units(text)[1]
+    counted = whole and COUNT_ASKED.search(text)
+    return frozenset(unit for unit in named if DIMENSIONS.get(unit) == "time") if counted else named
+
+
+def _named_units(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The units a text announces and all it names, apart from those that belong to a number ("larger than 1 MB").
 
     Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
     tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", plain_powers(text)))
     found: set[str] = set()
+    announced: set[str] = set()
     for position, token in enumerate(tokens):
         key = _unit_key(token)
         before = tokens[position - 1].lower() if position else ""
@@ -1302,8 +1328,12 @@ def _asked_units(text: str) -> frozenset[str]:
         if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
             money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
             units = frozenset(f"{first}/{second}" for first in units for second in UNITS[following[1]]) | money
-        found |= units | {unit.split("/")[0] for unit in units if unit.startswith("money:")}
-    return frozenset(found)
+        units |= {unit.split("/")[0] for unit in units if unit.startswith("money:")}
+        found |= units
+        selects = following[:1] and following[0] in SELECTING  # "in hours with rain"
+        if not selects and not ANNOUNCING.isdisjoint(word.lower() for word in tokens[max(0, position - 3) : position]):
+            announced |= units
+    return frozenset(announced), frozenset(found)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1950,11 +1980,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     asked = units & ctx.units or any(unit.startswith("question:") for unit in units)
     if ctx.scale != 1 and quantity.spelled and not quantity.scaled and not ctx.bare_unit and asked:
         raise Wrong("The unit is named without the scale that was asked for.")
-    if not units or units & ctx.units:
+    if not units or (units & ctx.units and not (ctx.answer_type == "percent" and not ctx.points)):
         return
+    if ctx.answer_type == "percent" and units.isdisjoint(UNITS["pp"]):
+        raise Wrong("A number of something is stated where a share was asked for.")
     if any(unit.startswith("question:") for unit in units):
-        if ctx.answer_type == "percent":
-            raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
         return
