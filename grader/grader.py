@@ -1160,6 +1160,8 @@ class Question:
         tokens = _tokens_of(phrase.strip(OUTER))
         if len(tokens) < 2 or tuple(tokens) in CUE_PAIRS_BEFORE or not all(token[0].isalnum() for token in tokens):
             return False
+        if self.signed and not (DECREASES | INCREASES).isdisjoint(tokens):
+            return False  # "(a decline)" is the sign of the value
         firsts = PLACING if tokens[0] in PLACING else tokens[:1]
         if not any(self.says(first, *tokens[1:]) for first in firsts):
             return False
