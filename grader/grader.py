@@ -1671,6 +1671,9 @@ class Reader:
         start = self.tokens[at].start
         first, second, third = (self._word(at + step) for step in range(3))
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if first in ("a", "in") and not second[:1].isalnum() and not self._is_named(at):
+            self._end_of_take = self.tokens[at].end
+            return UNITS["inch" if first == "in" else "a"]
         if f"{first}-{second}" in UNITS:
             return UNITS[f"{first}-{second}"]
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
@@ -1683,6 +1686,12 @@ class Reader:
         source = match[1] if match else self.tokens[at].text
         self._end_of_take = start + len(source)
         return self._named_unit(source)
+
+    def _is_named(self, at: int) -> bool:
+        """Whether an "in" or "A" at the end is the question's: "height (in)", "height_in", "group A"; else a unit."""
+        if self._word(at) == "in":
+            return bool(INCHES_ASKED.search(self.ctx.folded))
+        return self.tokens[at].text in WORD.findall(self.ctx.text)[1:]
 
     def _named_unit(self, source: str) -> frozenset[str]:
         key = _unit_key(source)
@@ -1912,6 +1921,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+INCHES_ASKED = pattern(r"[(\[]in[)\]]|_in\b")
 EXTREMES = frozenset("maximum minimum max min up".split())
 SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
 ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
