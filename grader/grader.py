@@ -401,7 +401,9 @@ UNIT_TABLE = {
     "area": """
         m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | mm2 | sqft ft2 | mi2 | yd2 | inch2""",
     "volume": """
-        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters |
+        µl microlitre microlitres microliter microliters | dl decilitre decilitres deciliter deciliters |
+        m3 | km3 | cm3 | mm3 | ft3 |
         yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
     "temperature": """
@@ -409,12 +411,25 @@ UNIT_TABLE = {
         °f fahrenheit f degf ℉ degree-fahrenheit degrees-fahrenheit °-fahrenheit degree-f degrees-f °-f |
         k kelvin kelvins""",
     "angle": "° deg degree degrees | rad radian radians",
-    "energy": "kwh | mwh | gwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
+    "energy": """
+        kwh | mwh | gwh | wh | j joule joules | kj kilojoule kilojoules | mj millijoule millijoules | megajoule
+        megajoules | cal calorie calories | kcal calorie calories kilocalorie kilocalories""",
     "power": """
-        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
-    "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
-    "pressure": "pa pascal pascals | hpa | kpa | mpa | bar | mbar | psi | mmhg",
-    "frequency": "hz hertz | khz | mhz | ghz",
+        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower |
+        milliwatt milliwatts""",
+    "electric": """
+        v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv kilovolt kilovolts |
+        mv millivolt millivolts""",
+    "pressure": """
+        pa pascal pascals | hpa hectopascal hectopascals | kpa kilopascal kilopascals | mpa megapascal megapascals |
+        bar bars | mbar millibar millibars | psi | mmhg""",
+    "frequency": "hz hertz | khz kilohertz | mhz megahertz | ghz gigahertz | bpm | rpm | fps",
+    "force": "n newton newtons",
+    "light": "lx lux | lm lumen lumens",
+    "level": "db decibel decibels",
+    "content": "ppm | ppb",
+    "resistance": "ω ohm ohms",
+    "substance": "mol mole moles | mmol millimole millimoles | µmol umol micromole micromoles",
     "data": """
         byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
     "points": """
@@ -426,8 +441,9 @@ UNIT_TABLE = {
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
         AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mx$ mxn peso pesos | BRL r$ brl
         real reais | SEK sek kr krona kronor | NOK nok kr krone kroner | DKK dkk kr krone kroner | ISK isk kr krona
-        kronur | THB ฿ thb baht | PHP ₱ peso pesos | ARS ars peso pesos | CLP clp peso pesos | IDR idr rp rupiah |
-        VND ₫ vnd dong | HUF huf forint forints | UAH ₴ uah hryvnia | NGN ₦ ngn naira | KES kes ksh | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        kronur | THB ฿ thb baht | ₱ peso pesos | ARS ars peso pesos | CLP clp peso pesos | IDR idr rp rupiah |
+        VND ₫ vnd dong | HUF huf forint forints | UAH ₴ uah hryvnia | NGN ₦ ngn naira | KES kes ksh |
+        PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
         ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
 CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪฿₱₫₴₦")
@@ -446,11 +462,17 @@ DIMENSION_HINTS = {
     "power": "power load",
     "data": "size memory storage",
     "pressure": "pressure",
-    "frequency": "frequency",
+    "frequency": "frequency pulse heart",
+    "force": "force",
+    "light": "illuminance",
+    "level": "noise sound",
+    "content": "concentration",
+    "resistance": "resistance",
     "electric": "voltage current",
     "money": """
         price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay
-        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings""",
+        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings
+        deficit surplus debt subsidy subsidies rent payroll""",
 }
 
 MONTHS = {
@@ -526,7 +548,8 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
             unit = f"{dimension}:{own}"
             dimensions[unit] = dimension
             for name in names.split():
-                forms.setdefault(name.lower(), set()).add(unit)
+                for form in {name.lower(), name.casefold()}:  # the micro sign casefolds to the Greek letter
+                    forms.setdefault(form, set()).add(unit)
     forms["pound"] = forms["pounds"] = {"mass:lb", "money:GBP"}
     dollars = {f"money:{code}" for code in DOLLARS}
     for name in ("dollar", "dollars", "bucks"):
@@ -543,7 +566,10 @@ POWER_WORD = pattern(
     re.IGNORECASE,
 )
 POWER_SIGN = pattern(r"(?<=[^\W\d_])(?:\^\{?([23])\}?|([²³]))(?!\w)")
-INVERSE = pattern(r"(?:(?<=\w)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in ))([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)")
+INVERSE = pattern(
+    r"(?:(?<=\w)(?<!\bin)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in )|(?<=, ))"
+    r"([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)"
+)
 ONE_PER = pattern(r"(?<=\d )1/(?=[^\W\d_])|(?<=in )1/(?=[^\W\d_])|(?<=[(\[])1/(?=[^\W\d_])")
 
 
@@ -557,9 +583,15 @@ def plain_powers(text: str) -> str:
     return ONE_PER.sub("/", text) if "1/" in text else text
 
 
+# Units of several words, each with its short form.
+PHRASES = {
+    "basis points": "bp", "basis point": "bp", "beats per minute": "bpm", "revolutions per minute": "rpm",
+    "frames per second": "fps", "parts per million": "ppm", "parts per billion": "ppb",
+}  # fmt: skip
 SPELLED_UNIT = pattern(
     r"\b(kilo|mega|giga|)watt[ -]hours?\b|\b(metric)[ -]ton(?:ne)?s?\b|\bpounds?[ -](sterling)\b"
-    r"|(?<=[\d ])(p)\.p\b\.?|\b(rs|fr|kr)\.(?=\s?\d)",
+    r"|(?<=[\d ])(p)\.p\b\.?|\b(rs|fr|kr)\.(?=\s?\d)"
+    r"|(?<=\d )(" + "|".join(PHRASES) + r")\b|(?<=[^\W\d_])/(?=\d[\d,]* ?[^\W\d_])",
     re.IGNORECASE,
 )
 
@@ -570,10 +602,14 @@ def _spelled_unit(match: re.Match[str]) -> str:
         return {"kilo": "kWh", "mega": "MWh", "giga": "GWh"}.get(match[1].lower(), "Wh")
     if match[5]:
         return {"fr": "CHF "}.get(match[5].lower(), match[5] + " ")
-    return "tonnes" if match[2] else "GBP" if match[3] else " pp"
+    if match[6]:
+        return PHRASES[match[6].lower()]
+    return "tonnes" if match[2] else "GBP" if match[3] else " pp" if match[4] else " per "
 
 
 POWERS = str.maketrans("¹²³", "123")
+PREFIXES = {"k": "thousand", "M": "million", "G": "billion"}
+MEGATONNES = pattern(r"(?<=\d)\s?([kMG])t\b")
 SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
@@ -843,7 +879,7 @@ NO_MOVE = pattern(
 YEAR_ASKED = pattern(r"\b(?:which|what|first|last) year\b")
 NATIONS = {  # whose currency a name of several countries' is: "Danish kroner", "Hong Kong dollars", "Korean won"
     "australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD", "mexican": "MXN",
-    "philippine": "PHP", "argentine": "ARS", "chilean": "CLP", "swedish": "SEK", "norwegian": "NOK", "danish": "DKK",
+    "philippine": "₱", "argentine": "ARS", "chilean": "CLP", "swedish": "SEK", "norwegian": "NOK", "danish": "DKK",
     "icelandic": "ISK", "japanese": "JPY", "korean": "KRW",
 }  # fmt: skip
 
@@ -933,12 +969,14 @@ class Question:
 
     @part
     def units(self) -> frozenset[str]:
-        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text, self.answer_type == "integer")
+        phrase = next((phrase for phrase in PHRASES if phrase in self.folded), None)
+        units = UNITS[PHRASES[phrase]] if phrase else _asked_units(self.text, self.answer_type == "integer")
         if not units and self.how_old:
             return UNITS["years"]
-        if units >= UNITS["pounds"]:  # a mass or a currency, never both
+        if units >= UNITS["pounds"]:  # a mass or a currency; "millions of pounds" of neither may be both
             money = self.answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
-            units -= {"mass:lb" if money else "money:GBP"}
+            if money or self.scale == 1 or self.raw_words & set(DIMENSION_HINTS["mass"].split()):
+                units -= {"mass:lb" if money else "money:GBP"}
         return units
 
     @part
@@ -1317,7 +1355,7 @@ def _named_units(text: str) -> tuple[frozenset[str], frozenset[str]]:
             key.isalpha()
             and len(key) <= 3
             and before not in ("in", "(", "[", "_")
-            and not (before == "of" and tokens[position - 2].lower() in SCALES)  # "in billions of yen"
+            and not (before == "of" and tokens[position - 2].lower() in SCALES and _is_money(units))  # "billions of yen"
             and f"money:{NATIONS.get(before)}" not in units
             and (before != "many" or key in ("won", "yen", "bit"))
             and key not in ("usd", "eur", "gbp", "kwh")
@@ -1574,7 +1612,10 @@ class Reader:
         if "\\" in text:
             text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
         text = STATED_NUMBER.sub(lambda said: said[1] or "" if said[0].casefold() in ctx.literals else said[0], text)
-        self.text = text = plain_powers(text)
+        text = plain_powers(text)
+        if ctx.scale != 1 and "mass:t" in ctx.units:
+            text = MEGATONNES.sub(lambda match: f" {PREFIXES[match[1]]} tonnes", text)
+        self.text = text
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
@@ -1748,6 +1789,9 @@ class Reader:
         start = self.tokens[at].start
         first, second, third = (self._word(at + step) for step in range(3))
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if first in ("a", "in") and not second[:1].isalnum() and not self._is_named(at):
+            self._end_of_take = self.tokens[at].end
+            return UNITS["inch" if first == "in" else "a"]
         if f"{first}-{second}" in UNITS:
             return UNITS[f"{first}-{second}"]
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
@@ -1761,6 +1805,12 @@ class Reader:
         self._end_of_take = start + len(source)
         return self._named_unit(source)
 
+    def _is_named(self, at: int) -> bool:
+        """Whether an "in" or "A" at the end is the question's: "height (in)", "height_in", "group A"; else a unit."""
+        if self._word(at) == "in":
+            return bool(INCHES_ASKED.search(self.ctx.folded))
+        return self.tokens[at].text in WORD.findall(self.ctx.text)[1:]
+
     def _named_unit(self, source: str) -> frozenset[str]:
         key = _unit_key(source)
         if key in ("point", "points", "pts") and SCORE_ASKED.search(self.ctx.folded):
@@ -1773,6 +1823,10 @@ class Reader:
             return units_of(key) or frozenset({f"question:{key}"})
         if units_of(key) and key not in FRAME:
             return units_of(key)
+        above, _, below = key.partition("/")
+        asked = below in self.ctx.per_words or UNITS.get(below, NO_UNITS) & self.ctx.periods
+        if asked and above in self.ctx.literals:
+            return frozenset({f"question:{key}"})
         if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
         return NO_UNITS
@@ -1999,6 +2053,7 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+INCHES_ASKED = pattern(r"[(\[]in[)\]]|_in\b")
 EXTREMES = frozenset("maximum minimum max min up".split())
 SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
 ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
