@@ -250,6 +250,7 @@ VERBS = frozenset("is was are were has have had does did do with".split())
 # How a noun begins that is counted, and how one that is not: "how many of the 60 students own more than two cars".
 COUNT_LEADS = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 COUNT_FILLERS = frozenset("of the these those all more fewer less different distinct unique other".split())
+CONDITION = frozenset("with where have has had having whose".split())
 DETERMINERS = frozenset("the a an one two three four five six seven eight nine ten than per each every any".split())
 NOUN_ENDS = VERBS | PREPOSITIONS | frozenset("that which who whose where when can could will would or not".split())
 TOTALS = frozenset(
@@ -1152,9 +1153,25 @@ class Question:
             placed = token in DETERMINERS or token.isdigit()
             if not self.counted:  # "what was the rent of the flats" asks for no flats; "the sum of the fares" for fares
                 placed = token == "the" and before[-1:] == ["of"] and before[0] not in TOTALS
+            placed = placed and before[-1:] not in (["count"], ["counting"])
             if placed or (token == "the" and self.how_old):
                 found.update(self._noun_phrase(at + 1, 2))
-        return found - self.counted
+        return (found | self._conditions() if self.counted else found) - self.counted
+
+    def _conditions(self) -> set[str]:
+        """The stems of what a value is named of: carrier in "flights with carrier AA"."""
+        pairs = zip(self.tokens, self.tokens[1:], self.tokens[2:])
+        return {stem(noun) for word, noun, value in pairs if word in CONDITION and value in self.names | {"="}}
+
+    @part
+    def population(self) -> set[str]:
+        """The stems of the nouns a figure is taken over, where nothing is counted: readings of "over all readings"."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            if token in ("for", "over", "among", "across") and self.tokens[at - 1] not in TOTALS:
+                phrase = self._noun_phrase(at + 1 + (self.tokens[at + 1 : at + 2] in (["the"], ["all"])), 2)
+                found.update(phrase if stem("column") not in phrase else ())
+        return found
 
     def _noun_phrase(self, start: int, length: int) -> list[str]:
         """The stems of the words from there to the next verb, preposition or mark."""
@@ -1298,7 +1315,7 @@ TELLING = pattern(
     r"\b(?:is|are|has|have|gives|holds|contains)\b[^?]*\Z",
     re.IGNORECASE,
 )
-COUNT_ASKED = pattern(r"\b(?:how many|number of|count(?:ed|ing)?|how often|frequency|size|length)\b", re.IGNORECASE)
+COUNTING = pattern(r"\b(?:how many|number of|count(?:ed|ing)?|how often|frequency|size|length)\b", re.IGNORECASE)
 ANNOUNCING = frozenset("in into to as many much number".split())
 SELECTING = frozenset("with where when which that from between".split())
 
@@ -1333,7 +1350,7 @@ def _asked_units(text: str, whole: bool) -> frozenset[str]:
     if announced:
         return announced
     named = named or _named_units(text)[1]
-    counted = whole and COUNT_ASKED.search(text)
+    counted = whole and COUNTING.search(text)
     return frozenset(unit for unit in named if DIMENSIONS.get(unit) == "time") if counted else named
 
 
@@ -1917,13 +1934,15 @@ class Reader:
         while at in self.used:
             at += 1
         pair = (self._word(at), self._word(at + 1))
-        if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
-            raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
         noun = position + 1
         while self._word(noun) in SCALES or self._word(noun) in ("more", "fewer", "less"):
             noun += 1
         named = self._word(noun)
-        if self._names_another(named) or (self._asks_year(position) and self._is_noun(named)):
+        for word in {pair[0], named} & COUNT_NOUNS.keys():
+            if not self._counts(COUNT_NOUNS[word]):
+                raise Wrong(f"The answer counts {word}, which is not what was asked for.")
+        a_year = self._asks_year(position) and self._is_noun(named)
+        if a_year or self._names_another(named) or self._is_no_figure(named, quantity):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
         if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER:
             raise Wrong("The number is a bound or one of several, not a stated value.")
@@ -1939,12 +1958,22 @@ class Reader:
         """Whether a word names a thing of the question's that is not the one it counts."""
         return word not in FRAME and stem(word) in self.ctx.not_counted
 
+    def _is_no_figure(self, word: str, quantity: Quantity) -> bool:
+        """Whether a number of these is a count, where a figure was asked for: cars for a share, planes for a mean."""
+        if quantity.percent or word in FRAME or units_of(word) or not word.endswith("s"):
+            return False
+        if self.ctx.answer_type == "percent":
+            return not self.ctx.points and stem(word) in self.ctx.stems
+        return self.ctx.answer_type != "integer" and not self.ctx.counted and stem(word) in self.ctx.population
+
     def _counts(self, noun: str) -> bool:
         """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
         asked = next((COUNT_NOUNS[word] for word in HOW_MANY.findall(self.ctx.folded) if word in COUNT_NOUNS), "")
         if noun == "row":
-            return asked in ("", "row", "time")
-        return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
+            return asked in ("", "row", "time") and bool(COUNTING.search(self.ctx.folded))
+        if noun == "time":
+            return bool(OCCURRENCES.search(self.ctx.folded))
+        return stem(noun) in (self.ctx.counted or self.ctx.stems)
 
     def _check_leftovers(self) -> None:
         words = [self._word(at) for at, token in enumerate(self.tokens) if token.kind == "word"]
