@@ -1372,7 +1372,9 @@ def _named_units(text: str) -> tuple[frozenset[str], frozenset[str]]:
             key.isalpha()
             and len(key) <= 3
             and before not in ("in", "(", "[", "_")
-            and not (before == "of" and tokens[position - 2].lower() in SCALES and _is_money(units))  # "billions of yen"
+            and not (
+                before == "of" and tokens[position - 2].lower() in SCALES and _is_money(units)
+            )  # "billions of yen"
             and f"money:{NATIONS.get(before)}" not in units
             and (before != "many" or key in ("won", "yen", "bit"))
             and key not in ("usd", "eur", "gbp", "kwh")
