@@ -376,6 +376,7 @@ INCREASES = frozenset(
     """profit profits gain gains gained gaining increase increases increased increasing rise rises rose risen rising
     grow grows grew grown growing growth up climb climbs climbed""".split()
 )
+MOVES = DECREASES | INCREASES
 AMOUNTS = frozenset("loss losses deficit profit profits gain gains up down".split())
 CHANGE_NOUNS = frozenset("decrease decline drop fall loss reduction increase rise gain growth".split())
 CHANGE_ASKED = pattern(
@@ -1016,7 +1017,7 @@ class Question:
         """1 where it asks by how much something rose, -1 where it fell, 0 where it asks for neither or for either."""
         if self.signed:
             return 0
-        words = set(WORD.findall(NO_MOVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        words = set(WORD.findall(NO_MOVE.sub(" ", self.folded))) & MOVES
         words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
         rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
         return rises - falls
@@ -1025,7 +1026,7 @@ class Question:
     def signed(self) -> bool:
         """Whether it asks for a change that may be of either sign, or says that a fall has a minus."""
         match = CHANGE_OF_EITHER_SIGN.search(self.folded)
-        either = match and (INCREASES | DECREASES).isdisjoint(WORD.findall(match[0]))
+        either = match and MOVES.isdisjoint(WORD.findall(match[0]))
         return bool(either or LOSS_IS_NEGATIVE.search(self.folded))
 
     @part
@@ -1215,7 +1216,7 @@ class Question:
         tokens = _tokens_of(phrase.strip(OUTER))
         if len(tokens) < 2 or tuple(tokens) in CUE_PAIRS_BEFORE or not all(token[0].isalnum() for token in tokens):
             return False
-        if self.signed and not (DECREASES | INCREASES).isdisjoint(tokens):
+        if self.signed and not MOVES.isdisjoint(tokens):
             return False  # "(a decline)" is the sign of the value
         firsts = PLACING if tokens[0] in PLACING else tokens[:1]
         if not any(self.says(first, *tokens[1:]) for first in firsts):
@@ -1677,11 +1678,13 @@ class Reader:
         The direction that the question asks for turns nothing, the opposite one does. Where no change is asked for, one
         that restates the question turns nothing ("it fell below 2.5 in 1996").
         """
-        before = [self._word(at) for at in range(first)]
-        words = [word for word in before if word in DECREASES or word in INCREASES]
-        behind = [self._word(at) for at in range(after, len(self.tokens))]
+        said = [self._word(at) for at in range(len(self.tokens))]
+        if MOVES.isdisjoint(said):
+            return False
+        before, behind = said[:first], said[after:]
+        words = [word for word in before if word in MOVES]
         if self.ctx.signed and self._word(first) not in ("-", "minus", "negative"):
-            words += [word for word in behind if word in DECREASES or word in INCREASES]
+            words += [word for word in behind if word in MOVES]
         elif behind and behind[0] in CHANGE_NOUNS:
             words.append(behind.pop(0))
         opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
@@ -1690,12 +1693,11 @@ class Reader:
         if not words:
             return False
         words = [word for word in words if word not in AMOUNTS] or words
-        said = {word in INCREASES for word in words}
-        if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
+        if len({word in INCREASES for word in words}) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
         if self.ctx.direction or self.ctx.signed:
             return (self.ctx.direction == -1) is not (words[0] in DECREASES)
-        a_change = "by" in before or (before[-1:] == ["of"] and before[-2] in CHANGE_NOUNS - AMOUNTS)
+        a_change = "by" in before or (before[-1:] == ["of"] and not (CHANGE_NOUNS - AMOUNTS).isdisjoint(before[-2:]))
         if a_change and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
         if AMOUNTS.isdisjoint(words) and self.ctx.raw_words.issuperset(words):
