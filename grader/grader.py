@@ -223,6 +223,8 @@ COUNT_NOUNS = {
     **dict.fromkeys("row rows record records entry entries".split(), "row"),
     **{form: noun for noun in ("column", "table", "dataset", "time") for form in (noun, noun + "s")},
 }
+# That one of them is missing says nothing of what it holds.
+HOLDERS = frozenset(COUNT_NOUNS) | {"data", "file", "files"}
 HOW_MANY = pattern(r"\b(?:how many|number of|count of)\s+(?:[^\W\d_]+\s+)??(\w+)")
 AGE_ASKED = pattern(
     r"\bhow old\b|\b(?:average|mean|median|maximum|minimum|max|min|modal|highest|lowest|oldest|youngest|typical"
@@ -311,7 +313,7 @@ OPPOSITES = """
     decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
     longer / shorter | older / younger newer | faster / slower | heavier / lighter |
     before earlier sooner / after later | better / worse | best / worst | positive positively / negative negatively |
-    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
+    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical consistent / different differ
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
@@ -322,7 +324,7 @@ AFTER_NO = frozenset("it it's they there here this that these those the a an he 
 AUXILIARIES = frozenset("is are was were does do did has have had".split())
 FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
 NO_AMOUNT = NEGATIONS | {"0", "zero"}
-NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
+NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which whose between across".split())
 POINTING = frozenset("it they there he she this that these those we all both each".split())
 # How much a reason says there is, and to how much of it a question applies.
 SOME = frozenset("some several many multiple numerous few one exist exists existed".split())
@@ -526,12 +528,11 @@ NONE_WORDS = _phrases("""
     none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no results |
     no answer exists | there is none | there are none | there was none | there were none |
     there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
-    | none exists | none of them | none found | no such | no row | no rows | no record | no records |
-    no such row | no such record | empty | empty list | empty set | [] | {}
+    | none exists | none of them | none found | no such | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
-    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
-    isn't there one""".split()
+    """any such exist exists existed found match matches qualify qualifies qualified cover covers covered apply
+    applies applicable not doesn't isn't there one""".split()
 )
 INAPPLICABLE = _phrases("""
     not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
@@ -1093,6 +1094,33 @@ class Question:
         return any(known & {prefix + word for prefix in OPPOSING_PREFIXES} for word in strange)
 
     @part
+    def conditions(self) -> list[str]:
+        """The words of the conditions under which it asks for the gold: of "if no column qualifies, answer none"."""
+        gold = f" {' '.join(_tokens_of(self.gold))} "
+        told = [f" {part} " for part in self.side_by_side.replace(" ? ", " . ").split(" . ")]
+        return [condition for part in told if gold in part for condition in CONDITION.findall(part)]
+
+    @part
+    def listed(self) -> set[str]:
+        """The stems of the nouns that it lists ("list every code") or may find none of ("if there is no flight")."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            if token in LISTING and (at == 0 or not self.tokens[at - 1][0].isalnum() or self.tokens[at - 1] == "and"):
+                rest = enumerate(self.tokens[at + 1 :], at + 1)
+                found.update(self._noun_phrase(next((step for step, word in rest if word not in LISTED), at), 3))
+        for condition in self.conditions:
+            words = condition.split()
+            lead = next((at for at, word in enumerate(words) if word in CONDITION_LEADS), len(words))
+            for word in [word for word in words[lead + 1 :] if word != "such"][:2]:
+                if word in NOUN_ENDS:
+                    break
+                found.add(stem(word))
+        if "record" in found or "row" in found:  # which stand for each other, and for what a file is named after
+            found.update(("record", "row"))
+            found.update(stem(token.split(".")[0]) for token in self.tokens if "." in token)
+        return found
+
+    @part
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
@@ -1107,9 +1135,12 @@ class Question:
         """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
         written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
-        pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+        pivot = next((at for at in range(len(words)) if _turns_on(words, at, set())), len(words))
+        if pivot == len(words):
+            return self._paired()
         stop = next((at for at in range(pivot, len(words)) if words[at] in END_OF_CLAUSE), len(words))
-        left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
+        start = next((at for at in range(pivot, 0, -1) if words[at] in (".", "?", ":", ";")), 0)
+        left = [at for at in range(start, pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
         right: list[int] = []
         for at in range(pivot, stop):
             if _is_thing(words[at]) and words[at] not in words[:pivot]:
@@ -1118,10 +1149,25 @@ class Question:
                 break
         if not left or not right or (words[right[0]][0].isdigit() and not YEAR.match(words[right[0]])):
             return set(), set()
-        named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
+        place = next((word for word in words[pivot + 1 : pivot + 3] if word not in ("that", "those")), "")
+        placed = [at for at in left if place in PREPOSITIONS and place == _placing(words[start:at])]
+        named = [at for at in placed or left if _is_name(written[at])] if _is_name(written[right[0]]) else placed
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
         nearest = [at for at in left if at < adjective][-1:] or left[-1:]
         return {words[at] for at in named or nearest}, {words[at] for at in right}
+
+    def _paired(self) -> tuple[set[str], set[str]]:
+        """Of "compare days of fog and days of rain: is it higher for fog", fog and rain; else two empty sets."""
+        match = HIGHER_FOR.search(self.side_by_side)
+        if match and _turns(match[1]):
+            tokens = self.tokens
+            for at in (at for at, token in enumerate(tokens) if token in ("and", "or", "versus", "vs")):
+                for lead in (2, 1, 0):
+                    pair = [*tokens[at - 1 : at], *tokens[at + 1 + lead : at + 2 + lead]]
+                    same = tokens[max(0, at - 1 - lead) : at - 1] == tokens[at + 1 : at + 1 + lead]
+                    if same and match[2] in pair and all(map(_is_thing, pair)):
+                        return {match[2]}, {*pair} - {match[2]}
+        return set(), set()
 
     @part
     def names(self) -> set[str]:
@@ -1253,9 +1299,18 @@ class Question:
         return nouns, clauses
 
 
+CONDITION = pattern(r"(?<= if )[^,;:()]+?(?= [,;:()\"'] | ?\Z)")
+CONDITION_LEADS = frozenset("no every all each any".split())
+LISTING = frozenset("list name give take find return report show identify".split())
+LISTED = frozenset("the all each every any of distinct different unique me those these name names value values".split())
 EXISTENCE = pattern(
-    r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
+    r"\A(?:(?:is|are|was|were) there|(?:do|does|did) there exist)\s+(?:ever\s+)?(?:(?:any|an?|some|at least one)\s+)?"
+    r"|\A(?:do|does|did) (?=.*\b(?:any|at least one)\b).*?\b(?:any|at least one)\s+",
+    re.DOTALL,
 )
+
+
+HIGHER_FOR = pattern(r" (\w+) (?:for|in|on|at|among|during|with) (?:[^ ]+ )?(\w+) \?")
 
 
 def _denies(word: str) -> bool:
@@ -1266,6 +1321,17 @@ def _own_word(word: str) -> str:
     """A word in small letters without a possessive ending; the article is no word, the name A is one."""
     word = word.replace("'s", "")
     return "" if word == "a" else word.casefold()
+
+
+def _turns_on(words: list[str], at: int, things: set[str]) -> bool:
+    """Whether one thing is held against another there: by "than", or by "above" in front of one of those things."""
+    above = words[at] in ("above", "below", "over", "under") and words[at + 1 : at + 2]
+    return words[at] in TWO_PLACED or bool(above and (above[0] in things or above[0] in ("that", "those")))
+
+
+def _placing(words: list[str]) -> str:
+    """The last preposition among them, or nothing."""
+    return next((word for word in reversed(words) if word in PREPOSITIONS), "")
 
 
 def _is_name(word: str) -> bool:
@@ -2480,33 +2546,40 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
         return "The option named is the one."
+    text = _without_support(text, ctx)
+    if same_text(gold, text):
+        return "The texts are the same, with a number in support."
     when = _calendar(gold, text, ctx)
     if when:
         return when
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer says more than the one text asked for.")
-    text = _without_support(text, ctx)
-    if same_text(gold, text):
-        return "The texts are the same, with a number in support."
     _text_in_sentence(gold, text, ctx)
     return "A plain sentence states the text."
 
 
 EXTREME = pattern(
-    r"\b(?:which|what|who)\b[^?]{0,200}\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest)\b"
+    r"(?<!\bat )\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest|biggest|longest|shortest|best|worst)\b"
 )
-SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(?(2)\))\.?\Z")
+SUPPORT = pattern(
+    r"\A(\W{0,5}[^\W\d][^\d]{0,199}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)"
+    r"((?:[^\W\d]+[ =:]{1,3}){0,4})([-+]?[$€£]?\d[\d.,]{0,20})"
+    r"((?:\s?[^\s\w(),;:.-]|\s?[^\W\d])(?:[^\s(),;:.]{0,19})(?:\s[^\s\d(),;:.]{1,20}){0,2})?\s*(?(2)\))\.?\Z"
+)
 
 
 def _without_support(text: str, ctx: Question) -> str:
-    """Without the one measured value behind a name ("Lamp (12%)"), where the question asks which has the most."""
+    """Without the one measured value behind a name ("Lamp (12%)", "Lamp (210.5 mm)"), where the most is asked for."""
     match = SUPPORT.match(text.strip())
-    if not match:
+    if not match or not EXTREME.search(ctx.folded):
         return text
-    value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
-    if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
+    value, unit = match[4].lstrip("+-$€£").rstrip(".,"), (match[5] or "").strip()
+    number = read_decimal(value)
+    if number is None or number in ctx.numbers or YEAR.match(value) or (unit == "%") != ctx.rate:
         return text
-    return match[1] if EXTREME.search(ctx.folded) and match[3] not in ctx.gold else text
+    words = WORD.findall(match[3].casefold()) + (unit.casefold().split() if unit != "%" else [])
+    named = value not in ctx.gold and all(ctx.explains(word) or units_of(_unit_key(word)) for word in words)
+    return match[1] if named and (NEGATIONS | ctx.options).isdisjoint(words) else text
 
 
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
@@ -2691,8 +2764,9 @@ def _existence_stated(text: str, ctx: Question) -> bool | None:
         return False if ctx.existence else None
     denied = words[:1] == ["no"]
     said = [stem(word) for word in words[denied:]]
-    asked = [stem(word) for word in ctx.existence if word not in ("a", "an", "the", "any")]
-    noun = next((at for at, word in enumerate(asked) if word in NOUN_STOPS), len(asked))
+    words = [word for word in ctx.existence if word not in ("a", "an", "the", "any")]
+    noun = next((at for at, word in enumerate(words) if word in NOUN_STOPS), len(words))
+    asked = [stem(word) for word in words]
     return not denied if 0 < noun <= len(said) and asked[: len(said)] == said else None
 
 
@@ -2738,8 +2812,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     reason = [_own_word(word) for word in written[1:]] if written[0].casefold() in ("no", "false") else []
     written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
     words = [_own_word(word) for word in written]
-    pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
     left, right = ctx.compared
+    things = left | right
+    pivot = next((at for at, word in enumerate(words) if word in COMPARED or _turns_on(words, at, things)), len(words))
     subject = set(words[:pivot])
     if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
         return truth
@@ -2752,12 +2827,16 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
+    if truth and any(PREFIXED.sub("", word) in ctx.words and not ctx.explains(word) for word in words):
+        return True
     if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
         return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
     denied = denied or not {"no", "never", "zero", "0"}.isdisjoint(reason)
     if not truth:
+        if ctx.existence and not denied and (_names_one(written, ctx) or _counts_some(reason, ctx)):
+            return True
         if ctx.existence and not ctx.numbers:  # how many there are makes no difference
             words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
@@ -2774,6 +2853,8 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     return others
 
 
+COMPARED = frozenset("compared versus vs".split())
+PREFIXED = pattern(r"\A(?:in|un|im|ir|il|dis|non)(?=\w{4})")
 AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
 
 
@@ -2783,6 +2864,30 @@ def _names_another(written: list[str], ctx: Question) -> bool:
         return False
     stop = next((at for at, word in enumerate(written) if _turns(_own_word(word))), len(written))
     return any(word[0].isupper() and not ctx.explains(_own_word(word)) for word in written[:stop])
+
+
+def _names_one(written: list[str], ctx: Question) -> bool:
+    """Whether a reason states names or years that the question does not know, and nothing else: "2003 was", "Miami"."""
+    said = [(word, before) for before, word in zip(["", *written], written) if word[0].isalnum()]
+    stated = bool(said) and said[-1][0].casefold() in AUXILIARIES
+    rest = [(word, before) for word, before in said if word.casefold() not in FRAME]
+    return bool(rest) and all(
+        not ctx.explains(_own_word(word)) and (YEAR.match(word) or (word[0].isupper() and (stated or before != ".")))
+        for word, before in rest
+    )
+
+
+def _counts_some(words: list[str], ctx: Question) -> bool:
+    """Whether a reason says there are some of what the question asks whether there is any of: "there are 2 rows"."""
+    words = [word for word in words if word[:1].isalnum()]
+    stop = next((at for at, word in enumerate(ctx.existence) if word in NOUN_STOPS), len(ctx.existence))
+    head = [word for word in ctx.existence[:stop] if not word.isdigit() and word not in NUMBER_WORDS]
+    if words[:1] != ["there"] or len(head) < stop:
+        return False
+    noun = (
+        words[3:] if words[2:] and (words[2].isdigit() or words[2] in NUMBER_WORDS or words[2] in SOME) else words[2:]
+    )
+    return stem("".join(noun[:1])) in map(stem, head) and _in_order(map(stem, noun[1:]), map(stem, ctx.tokens))
 
 
 def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2798,41 +2903,57 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 
 
 NONE_OPENING = pattern(r"(?:there (?:is|are) )?no\b|(?:none|nobody|nothing)\b")
+MINUS = pattern(r"(?<=\w )-(?=\d)")
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
-def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
+def _denies_what_is_asked(text: str, ctx: Question) -> bool:
     """Whether the noun behind a "no" is what the question asks for: "no product", not "no answer" or "no reviews"."""
+    words = _tokens_of(text)
     if "no" not in words:
         return True
     noun = words[words.index("no") + 1 :]
     noun = noun[1:] if noun[:1] == ["such"] else noun
     if not noun:
         return "such" in words
-    asked = {stem(word) for word in ctx.asked_for[0]}
-    if asked or noun[0] in FRAME:
+    asked = ctx.listed | {stem(word) for word in ctx.asked_for[0]}
+    if any(word in HOLDERS and stem(word) not in asked for word in noun[:3]):
+        return False
+    if asked:
         return stem(noun[0]) in asked or noun[0] in ABSENCE_WORDS
-    return stem(noun[0]) not in ctx.denied
+    return noun[0] not in FRAME and "." not in noun[0] and stem(noun[0]) not in ctx.denied
+
+
+def _restates_condition(text: str, ctx: Question) -> bool:
+    """Whether it says, alone or beside a "none", what the question answers so: "no column qualifies"."""
+    for condition in ctx.conditions:
+        if condition in text:
+            said = f" {' '.join(word for word in _tokens_of(text) if word[0].isalnum())} "
+            before, stated, after = said.partition(f" {condition} ")
+            rest = f"{before} {after}".strip()
+            return bool(stated) and (not rest or rest in NONE_WORDS)
+    return False
 
 
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if not INAPPLICABLE.isdisjoint((folded, fold(text))):
         return "inapplicable"
-    if folded in NONE_WORDS:
+    if folded in NONE_WORDS or _restates_condition(folded, ctx):
         return "none"
-    words = WORD_OR_SIGN.findall(folded)
+    words = WORD_OR_SIGN.findall(MINUS.sub("", folded))
     if any(not word[0].isalnum() and word not in ",.'" for word in words) or words[1:2] == [","]:
         return None
     rest = [word for word in words if word[0].isalnum()]
-    if not _denies_what_is_asked(rest, ctx):
+    if not _denies_what_is_asked(folded, ctx):
         return None
     opening = NONE_OPENING.match(folded)
     denied = NOT_APPLIED.search(folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
-    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
+    known = ABSENCE_WORDS | {"without"} if ctx.denied else ABSENCE_WORDS
+    if not all(word in known or word in negatives or ctx.explains(word) for word in rest):
         return None
     return "inapplicable" if denied else "none" if opening else None
 
