@@ -252,7 +252,7 @@ VERBS = frozenset("is was are were has have had does did do with".split())
 # How a noun begins that is counted, and how one that is not: "how many of the 60 students own more than two cars".
 COUNT_LEADS = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 COUNT_FILLERS = frozenset("of the these those all more fewer less different distinct unique other".split())
-CONDITION = frozenset("with where have has had having whose".split())
+HAVING = frozenset("with where have has had having whose".split())
 DETERMINERS = frozenset("the a an one two three four five six seven eight nine ten than per each every any".split())
 NOUN_ENDS = VERBS | PREPOSITIONS | frozenset("that which who whose where when can could will would or not".split())
 TOTALS = frozenset(
@@ -1203,12 +1203,12 @@ class Question:
             placed = placed and before[-1:] not in (["count"], ["counting"])
             if placed or (token == "the" and self.how_old):
                 found.update(self._noun_phrase(at + 1, 2))
-        return (found | self._conditions() if self.counted else found) - self.counted
+        return (found | self._others() if self.counted else found) - self.counted
 
-    def _conditions(self) -> set[str]:
+    def _others(self) -> set[str]:
         """The stems of what a value is named of: carrier in "flights with carrier AA"."""
         pairs = zip(self.tokens, self.tokens[1:], self.tokens[2:])
-        return {stem(noun) for word, noun, value in pairs if word in CONDITION and value in self.names | {"="}}
+        return {stem(noun) for word, noun, value in pairs if word in HAVING and value in self.names | {"="}}
 
     @part
     def population(self) -> set[str]:
