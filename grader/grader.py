@@ -1251,7 +1251,11 @@ class Question:
         if word in ALTERNATIVES:
             return False
         parts = [part for part in word.replace(".", "_").split("_") if part]
-        return all(stem(part) in self.stems or part in FRAME for part in parts)
+        return all(stem(part) in self.stems or part in FRAME or self.states_code(part) for part in parts)
+
+    def states_code(self, word: str) -> bool:
+        """Whether it has this word of letters and digits (B6)."""
+        return not word.isalpha() and not word.isdigit() and self.says(word)
 
     def asks(self, word: str) -> bool:
         """Whether it asks for a bound ("by which date", "since when"), so that the answer may name it as one."""
@@ -1382,7 +1386,9 @@ TELLING = pattern(
     r"\b(?:is|are|has|have|gives|holds|contains)\b[^?]*\Z",
     re.IGNORECASE,
 )
-COUNTING = pattern(r"\b(?:how many|number of|count(?:ed|ing)?|how often|frequency|size|length)\b", re.IGNORECASE)
+COUNTING = pattern(
+    r"\b(?:how many|number of|count(?:ed|ing)?|how often|how large|frequency|size|length)\b", re.IGNORECASE
+)
 ANNOUNCING = frozenset("in into to as many much number".split())
 SELECTING = frozenset("with where when which that from between".split())
 
@@ -1537,7 +1543,25 @@ SYMBOLS = {
     "\\bar{x}": "mean average", "μ": "mean average", "\\sigma": "std deviation", "σ": "std deviation",
     "\\sigma^2": "variance", "σ²": "variance", "s^2": "variance", "\\rho": "correlation", "ρ": "correlation",
 }  # fmt: skip
-SYMBOL = pattern(r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*=\s*", re.IGNORECASE)
+# Names likewise; one letter may mean much else, and counts only where the question asks for one of these by name.
+STATISTIC_NAMES = {
+    **dict.fromkeys(["p-value", "p value", "pvalue", "p_value"], "p significance probability"),
+    **dict.fromkeys(["r2", "r-squared", "r squared", "r_squared"], "squared r2 r² determination"),
+    **dict.fromkeys(["rmse", "root mean squared error"], "rmse root"), "mse": "mse squared", "mae": "mae absolute",
+    **dict.fromkeys(["correlation", "pearson"], "correlation correlated pearson"), "spearman": "spearman rank",
+    "covariance": "covariance", "slope": "slope regression gradient", "iqr": "iqr interquartile",
+    **dict.fromkeys(["q1", "q2", "q3"], "quartile quartiles percentile median"), "p": "p probability",
+    "r": "r correlation correlated pearson spearman", "t": "t statistic test", "f": "f statistic test",
+}  # fmt: skip
+SYMBOLS.update(STATISTIC_NAMES)
+QUARTILE_NAMES = frozenset("iqr q1 q2 q3".split())
+NAME_ASKED = pattern(
+    r"\b(?:what(?:'s| is| was)|give|report|compute|calculate|find|evaluate)(?: the| its)? "
+    r"((?:(?!(?:of|between|for|in|on|from|with|by|and)\b)[\w'()-]+[ ]?){1,6})"
+)
+SYMBOL = pattern(
+    r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*[=:]\s*", re.IGNORECASE
+)
 FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
@@ -1983,6 +2007,7 @@ class Reader:
             return
         if position in (2, 3) and self._word(position - 1) in ("is", "was", "are", "were"):
             subject = self._word(position - 2)
+            _check_contrary(subject, self.ctx)
             if subject not in TOTALS | STATISTICS and self._names_another(subject):
                 raise Wrong(f"The answer states {_show(subject)}, which is not what was asked for.")
         before: list[str] = []
@@ -2092,6 +2117,12 @@ class Reader:
             return not words.isdisjoint(REMAINING)
         if word == "rate":
             return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
+        if any(word in names and not words.isdisjoint(said) for names, said in USUAL_NAMES):
+            return True
+        if word in MONTHS and self.ctx.says("month", str(MONTHS[word])):
+            return True
+        if len(word) >= 7 and any(len(said) == 4 and word.startswith(said) for said in words - FRAME - PREPOSITIONS):
+            return True  # temp is the temperature
         if word in ("pearson", "pearson's", "coefficient"):
             return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
         return word in PEOPLE and self._word(position + 1) == "per" and self.ctx.says("population", "density")
@@ -2159,6 +2190,21 @@ ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
 SCORE_ASKED = pattern(
     r"\bwhat (?:is|was) the (?:(?!(?:of|with|at|in|by|to|and)\b)\w+ ){0,2}score\b(?! (?:variance|count|rank))"
 )
+# What is said for what: names of an answer, and the words of a question for which each stands.
+USUAL_NAMES = [
+    (frozenset(names.split()), frozenset(said.split()))
+    for names, said in (
+        ("outlier outliers", "iqr quartile quartiles interquartile outlier"),
+        ("difference gap", "subtract minus difference"),
+        ("distinct different unique", "distinct different unique"),
+        ("consecutive unbroken", "consecutive unbroken uninterrupted streak run"),
+        ("missing empty unknown", "missing empty"),
+        ("peaked", "highest most maximum largest"),
+        ("lasts lasted", "longest last lasted long"),
+        ("late", "delay delayed behind"),
+        ("exceed exceeds exceeded", "exceed exceeds exceeded above"),
+    )
+]
 PEOPLE = frozenset("people persons inhabitants residents".split())
 BOUNDS_OF_COUNT = frozenset("than least most over above under below exceeding".split())
 
@@ -2192,9 +2238,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         text = FIELD.sub(r"\1", text)
         match = SYMBOL.match(text)
         if match:
-            said = match[1].casefold()
-            known = ctx.raw_words.union(plain_powers(ctx.folded).split())
-            if known.isdisjoint([plain_powers(said), *SYMBOLS[said].split()]):
+            if _names_another_statistic(match[1].casefold(), ctx):
                 raise Wrong("The sign names another statistic than the one that was asked for.")
             text = text[match.end() :]
         match = LABEL.match(text)
@@ -2208,6 +2252,22 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     return text
 
 
+def _names_another_statistic(said: str, ctx: Question) -> bool:
+    """Whether a sign or name alone stands for a statistic that is not asked for, were it spoken of besides."""
+    words = {plain_powers(said), *SYMBOLS[said].split()}
+    quartile = said in QUARTILE_NAMES
+    if quartile and "quartile" not in ctx.folded and "iqr" not in ctx.words:
+        return False  # "Q3: 42" is the third quarter
+    if said in STATISTIC_NAMES:
+        named = set(WORD.findall(" ".join(NAME_ASKED.findall(ctx.folded))))
+        asked = any(not named.isdisjoint(row.split()) for row in STATISTIC_NAMES.values())
+        if asked or (quartile and ctx.counts and COUNTING.search(ctx.folded)):
+            return named.isdisjoint(words)
+        if len(said) == 1:
+            return False
+    return words.isdisjoint(ctx.raw_words.union(plain_powers(ctx.folded).split()))
+
+
 def _check_contrary(label: str, ctx: Question) -> None:
     """Refuses a label that names another thing than was asked for: the end for the start, a sum for a minimum."""
     words = WORD.findall(label.casefold().replace("_", " "))
@@ -2215,10 +2275,11 @@ def _check_contrary(label: str, ctx: Question) -> None:
     if ctx.complements(words):
         raise Wrong(f"The label {_show(label)} names what the question leaves out.")
     statistic = STATISTICS & ctx.raw_words and not HOW_MANY.search(ctx.folded)
+    others = AGGREGATES if SAME_STATISTIC[0].isdisjoint(ctx.raw_words) else AGGREGATES | {"total"}
     if (
         ctx.opposes({stem(word) for word in words}, CONTRARY_LABELS)
         or strange & FAULTS
-        or (statistic and AGGREGATES.intersection(words) - ctx.raw_words)
+        or (statistic and others.intersection(words) - ctx.raw_words)
     ):
         raise Wrong(f"The label {_show(label)} names something else than what was asked for.")
 
@@ -2654,6 +2715,7 @@ def _check_label(label: list[str], ctx: Question) -> None:
     """Refuses a label of names alone ("Dream: Biscoe"): it says another text where one was asked for."""
     nouns = ctx.asked_for[0]
     known = (FRAME, LABEL_NOUNS, nouns, ctx.common_words, ctx.columns)
+    label = [part for word in label for part in (word, *word.split("_"))]
     if not any(word in words for word in label for words in known):
         raise Wrong("The answer offers another text in front of this one.")
 
