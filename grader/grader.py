@@ -2244,33 +2244,40 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
         return "The option named is the one."
+    text = _without_support(text, ctx)
+    if same_text(gold, text):
+        return "The texts are the same, with a number in support."
     when = _calendar(gold, text, ctx)
     if when:
         return when
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer says more than the one text asked for.")
-    text = _without_support(text, ctx)
-    if same_text(gold, text):
-        return "The texts are the same, with a number in support."
     _text_in_sentence(gold, text, ctx)
     return "A plain sentence states the text."
 
 
 EXTREME = pattern(
-    r"\b(?:which|what|who)\b[^?]{0,200}\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest)\b"
+    r"(?<!\bat )\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest|biggest|longest|shortest|best|worst)\b"
 )
-SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(?(2)\))\.?\Z")
+SUPPORT = pattern(
+    r"\A(\W{0,5}[^\W\d][^\d]{0,199}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)"
+    r"((?:[^\W\d]+[ =:]{1,3}){0,4})([-+]?[$€£]?\d[\d.,]{0,20})"
+    r"((?:\s?[^\s\w(),;:.-]|\s?[^\W\d])(?:[^\s(),;:.]{0,19})(?:\s[^\s\d(),;:.]{1,20}){0,2})?\s*(?(2)\))\.?\Z"
+)
 
 
 def _without_support(text: str, ctx: Question) -> str:
-    """Without the one measured value behind a name ("Lamp (12%)"), where the question asks which has the most."""
+    """Without the one measured value behind a name ("Lamp (12%)", "Lamp (210.5 mm)"), where the most is asked for."""
     match = SUPPORT.match(text.strip())
-    if not match:
+    if not match or not EXTREME.search(ctx.folded):
         return text
-    value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
-    if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
+    value, unit = match[4].lstrip("+-$€£").rstrip(".,"), (match[5] or "").strip()
+    number = read_decimal(value)
+    if number is None or number in ctx.numbers or YEAR.match(value) or (unit == "%") != ctx.rate:
         return text
-    return match[1] if EXTREME.search(ctx.folded) else text
+    words = WORD.findall(match[3].casefold()) + (unit.casefold().split() if unit != "%" else [])
+    named = all(ctx.explains(word) or units_of(_unit_key(word)) for word in words)
+    return match[1] if named and (NEGATIONS | ctx.options).isdisjoint(words) else text
 
 
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
