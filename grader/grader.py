@@ -223,6 +223,8 @@ COUNT_NOUNS = {
     **dict.fromkeys("row rows record records entry entries".split(), "row"),
     **{form: noun for noun in ("column", "table", "dataset", "time") for form in (noun, noun + "s")},
 }
+# That one of them is missing says nothing of what it holds.
+HOLDERS = frozenset(COUNT_NOUNS) | {"data", "file", "files"}
 HOW_MANY = pattern(r"\b(?:how many|number of|count of)\s+(?:[^\W\d_]+\s+)??(\w+)")
 AGE_ASKED = pattern(
     r"\bhow old\b|\b(?:average|mean|median|maximum|minimum|max|min|modal|highest|lowest|oldest|youngest|typical"
@@ -495,12 +497,11 @@ NONE_WORDS = _phrases("""
     none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no results |
     no answer exists | there is none | there are none | there was none | there were none |
     there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
-    | none exists | none of them | none found | no such | no row | no rows | no record | no records |
-    no such row | no such record | empty | empty list | empty set | [] | {}
+    | none exists | none of them | none found | no such | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
-    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
-    isn't there one""".split()
+    """any such exist exists existed found match matches qualify qualifies qualified cover covers covered apply
+    applies applicable not doesn't isn't there one""".split()
 )
 INAPPLICABLE = _phrases("""
     not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
@@ -971,6 +972,33 @@ class Question:
         }
 
     @part
+    def conditions(self) -> list[str]:
+        """The words of the conditions under which it asks for the gold: of "if no column qualifies, answer none"."""
+        gold = f" {' '.join(_tokens_of(self.gold))} "
+        told = [f" {part} " for part in self.side_by_side.replace(" ? ", " . ").split(" . ")]
+        return [condition for part in told if gold in part for condition in CONDITION.findall(part)]
+
+    @part
+    def listed(self) -> set[str]:
+        """The stems of the nouns that it lists ("list every code") or may find none of ("if there is no flight")."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            if token in LISTING and (at == 0 or not self.tokens[at - 1][0].isalnum() or self.tokens[at - 1] == "and"):
+                rest = enumerate(self.tokens[at + 1 :], at + 1)
+                found.update(self._noun_phrase(next((step for step, word in rest if word not in LISTED), at), 3))
+        for condition in self.conditions:
+            words = condition.split()
+            lead = next((at for at, word in enumerate(words) if word in CONDITION_LEADS), len(words))
+            for word in [word for word in words[lead + 1 :] if word != "such"][:2]:
+                if word in NOUN_ENDS:
+                    break
+                found.add(stem(word))
+        if "record" in found or "row" in found:  # which stand for each other, and for what a file is named after
+            found.update(("record", "row"))
+            found.update(stem(token.split(".")[0]) for token in self.tokens if "." in token)
+        return found
+
+    @part
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
@@ -1113,6 +1141,10 @@ class Question:
         return nouns, clauses
 
 
+CONDITION = pattern(r"(?<= if )[^,;:()]+?(?= [,;:()\"'] | ?\Z)")
+CONDITION_LEADS = frozenset("no every all each any".split())
+LISTING = frozenset("list name give take find return report show identify".split())
+LISTED = frozenset("the all each every any of distinct different unique me those these name names value values".split())
 EXISTENCE = pattern(
     r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
 )
@@ -2566,41 +2598,57 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 
 
 NONE_OPENING = pattern(r"(?:there (?:is|are) )?no\b|(?:none|nobody|nothing)\b")
+MINUS = pattern(r"(?<=\w )-(?=\d)")
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
-def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
+def _denies_what_is_asked(text: str, ctx: Question) -> bool:
     """Whether the noun behind a "no" is what the question asks for: "no product", not "no answer" or "no reviews"."""
+    words = _tokens_of(text)
     if "no" not in words:
         return True
     noun = words[words.index("no") + 1 :]
     noun = noun[1:] if noun[:1] == ["such"] else noun
     if not noun:
         return "such" in words
-    asked = {stem(word) for word in ctx.asked_for[0]}
-    if asked or noun[0] in FRAME:
+    asked = ctx.listed | {stem(word) for word in ctx.asked_for[0]}
+    if any(word in HOLDERS and stem(word) not in asked for word in noun[:3]):
+        return False
+    if asked:
         return stem(noun[0]) in asked or noun[0] in ABSENCE_WORDS
-    return stem(noun[0]) not in ctx.denied
+    return noun[0] not in FRAME and "." not in noun[0] and stem(noun[0]) not in ctx.denied
+
+
+def _restates_condition(text: str, ctx: Question) -> bool:
+    """Whether it says, alone or beside a "none", what the question answers so: "no column qualifies"."""
+    for condition in ctx.conditions:
+        if condition in text:
+            said = f" {' '.join(word for word in _tokens_of(text) if word[0].isalnum())} "
+            before, stated, after = said.partition(f" {condition} ")
+            rest = f"{before} {after}".strip()
+            return bool(stated) and (not rest or rest in NONE_WORDS)
+    return False
 
 
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if not INAPPLICABLE.isdisjoint((folded, fold(text))):
         return "inapplicable"
-    if folded in NONE_WORDS:
+    if folded in NONE_WORDS or _restates_condition(folded, ctx):
         return "none"
-    words = WORD_OR_SIGN.findall(folded)
+    words = WORD_OR_SIGN.findall(MINUS.sub("", folded))
     if any(not word[0].isalnum() and word not in ",.'" for word in words) or words[1:2] == [","]:
         return None
     rest = [word for word in words if word[0].isalnum()]
-    if not _denies_what_is_asked(rest, ctx):
+    if not _denies_what_is_asked(folded, ctx):
         return None
     opening = NONE_OPENING.match(folded)
     denied = NOT_APPLIED.search(folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
-    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
+    known = ABSENCE_WORDS | {"without"} if ctx.denied else ABSENCE_WORDS
+    if not all(word in known or word in negatives or ctx.explains(word) for word in rest):
         return None
     return "inapplicable" if denied else "none" if opening else None
 
