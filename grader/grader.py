@@ -310,7 +310,7 @@ OPPOSITES = """
     decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
     longer / shorter | older / younger newer | faster / slower | heavier / lighter |
     before earlier sooner / after later | better / worse | best / worst | positive positively / negative negatively |
-    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
+    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical consistent / different differ
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
@@ -321,7 +321,7 @@ AFTER_NO = frozenset("it it's they there here this that these those the a an he 
 AUXILIARIES = frozenset("is are was were does do did has have had".split())
 FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
 NO_AMOUNT = NEGATIONS | {"0", "zero"}
-NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
+NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which whose between across".split())
 POINTING = frozenset("it they there he she this that these those we all both each".split())
 # How much a reason says there is, and to how much of it a question applies.
 SOME = frozenset("some several many multiple numerous few one exist exists existed".split())
@@ -1013,9 +1013,12 @@ class Question:
         """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
         written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
-        pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+        pivot = next((at for at in range(len(words)) if _turns_on(words, at, set())), len(words))
+        if pivot == len(words):
+            return self._paired()
         stop = next((at for at in range(pivot, len(words)) if words[at] in END_OF_CLAUSE), len(words))
-        left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
+        start = next((at for at in range(pivot, 0, -1) if words[at] in (".", "?", ":", ";")), 0)
+        left = [at for at in range(start, pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
         right: list[int] = []
         for at in range(pivot, stop):
             if _is_thing(words[at]) and words[at] not in words[:pivot]:
@@ -1024,10 +1027,25 @@ class Question:
                 break
         if not left or not right or (words[right[0]][0].isdigit() and not YEAR.match(words[right[0]])):
             return set(), set()
-        named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
+        place = next((word for word in words[pivot + 1 : pivot + 3] if word not in ("that", "those")), "")
+        placed = [at for at in left if place in PREPOSITIONS and place == _placing(words[start:at])]
+        named = [at for at in placed or left if _is_name(written[at])] if _is_name(written[right[0]]) else placed
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
         nearest = [at for at in left if at < adjective][-1:] or left[-1:]
         return {words[at] for at in named or nearest}, {words[at] for at in right}
+
+    def _paired(self) -> tuple[set[str], set[str]]:
+        """Of "compare days of fog and days of rain: is it higher for fog", fog and rain; else two empty sets."""
+        match = HIGHER_FOR.search(self.side_by_side)
+        if match and _turns(match[1]):
+            tokens = self.tokens
+            for at in (at for at, token in enumerate(tokens) if token in ("and", "or", "versus", "vs")):
+                for lead in (2, 1, 0):
+                    pair = [*tokens[at - 1 : at], *tokens[at + 1 + lead : at + 2 + lead]]
+                    same = tokens[max(0, at - 1 - lead) : at - 1] == tokens[at + 1 : at + 1 + lead]
+                    if same and match[2] in pair and all(map(_is_thing, pair)):
+                        return {match[2]}, {*pair} - {match[2]}
+        return set(), set()
 
     @part
     def names(self) -> set[str]:
@@ -1146,8 +1164,13 @@ CONDITION_LEADS = frozenset("no every all each any".split())
 LISTING = frozenset("list name give take find return report show identify".split())
 LISTED = frozenset("the all each every any of distinct different unique me those these name names value values".split())
 EXISTENCE = pattern(
-    r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
+    r"\A(?:(?:is|are|was|were) there|(?:do|does|did) there exist)\s+(?:ever\s+)?(?:(?:any|an?|some|at least one)\s+)?"
+    r"|\A(?:do|does|did) (?=.*\b(?:any|at least one)\b).*?\b(?:any|at least one)\s+",
+    re.DOTALL,
 )
+
+
+HIGHER_FOR = pattern(r" (\w+) (?:for|in|on|at|among|during|with) (?:[^ ]+ )?(\w+) \?")
 
 
 def _denies(word: str) -> bool:
@@ -1158,6 +1181,17 @@ def _own_word(word: str) -> str:
     """A word in small letters without a possessive ending; the article is no word, the name A is one."""
     word = word.replace("'s", "")
     return "" if word == "a" else word.casefold()
+
+
+def _turns_on(words: list[str], at: int, things: set[str]) -> bool:
+    """Whether one thing is held against another there: by "than", or by "above" in front of one of those things."""
+    above = words[at] in ("above", "below", "over", "under") and words[at + 1 : at + 2]
+    return words[at] in TWO_PLACED or bool(above and (above[0] in things or above[0] in ("that", "those")))
+
+
+def _placing(words: list[str]) -> str:
+    """The last preposition among them, or nothing."""
+    return next((word for word in reversed(words) if word in PREPOSITIONS), "")
 
 
 def _is_name(word: str) -> bool:
@@ -2491,8 +2525,9 @@ def _existence_stated(text: str, ctx: Question) -> bool | None:
         return False if ctx.existence else None
     denied = words[:1] == ["no"]
     said = [stem(word) for word in words[denied:]]
-    asked = [stem(word) for word in ctx.existence if word not in ("a", "an", "the", "any")]
-    noun = next((at for at, word in enumerate(asked) if word in NOUN_STOPS), len(asked))
+    words = [word for word in ctx.existence if word not in ("a", "an", "the", "any")]
+    noun = next((at for at, word in enumerate(words) if word in NOUN_STOPS), len(words))
+    asked = [stem(word) for word in words]
     return not denied if 0 < noun <= len(said) and asked[: len(said)] == said else None
 
 
@@ -2538,8 +2573,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     reason = [_own_word(word) for word in written[1:]] if written[0].casefold() in ("no", "false") else []
     written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
     words = [_own_word(word) for word in written]
-    pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
     left, right = ctx.compared
+    things = left | right
+    pivot = next((at for at, word in enumerate(words) if word in COMPARED or _turns_on(words, at, things)), len(words))
     subject = set(words[:pivot])
     if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
         return truth
@@ -2552,12 +2588,16 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
+    if truth and any(PREFIXED.sub("", word) in ctx.words and not ctx.explains(word) for word in words):
+        return True
     if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
         return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
     denied = denied or not {"no", "never", "zero", "0"}.isdisjoint(reason)
     if not truth:
+        if ctx.existence and not denied and (_names_one(written, ctx) or _counts_some(reason, ctx)):
+            return True
         if ctx.existence and not ctx.numbers:  # how many there are makes no difference
             words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
@@ -2574,6 +2614,8 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     return others
 
 
+COMPARED = frozenset("compared versus vs".split())
+PREFIXED = pattern(r"\A(?:in|un|im|ir|il|dis|non)(?=\w{4})")
 AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
 
 
@@ -2583,6 +2625,30 @@ def _names_another(written: list[str], ctx: Question) -> bool:
         return False
     stop = next((at for at, word in enumerate(written) if _turns(_own_word(word))), len(written))
     return any(word[0].isupper() and not ctx.explains(_own_word(word)) for word in written[:stop])
+
+
+def _names_one(written: list[str], ctx: Question) -> bool:
+    """Whether a reason states names or years that the question does not know, and nothing else: "2003 was", "Miami"."""
+    said = [(word, before) for before, word in zip(["", *written], written) if word[0].isalnum()]
+    stated = bool(said) and said[-1][0].casefold() in AUXILIARIES
+    rest = [(word, before) for word, before in said if word.casefold() not in FRAME]
+    return bool(rest) and all(
+        not ctx.explains(_own_word(word)) and (YEAR.match(word) or (word[0].isupper() and (stated or before != ".")))
+        for word, before in rest
+    )
+
+
+def _counts_some(words: list[str], ctx: Question) -> bool:
+    """Whether a reason says there are some of what the question asks whether there is any of: "there are 2 rows"."""
+    words = [word for word in words if word[:1].isalnum()]
+    stop = next((at for at, word in enumerate(ctx.existence) if word in NOUN_STOPS), len(ctx.existence))
+    head = [word for word in ctx.existence[:stop] if not word.isdigit() and word not in NUMBER_WORDS]
+    if words[:1] != ["there"] or len(head) < stop:
+        return False
+    noun = (
+        words[3:] if words[2:] and (words[2].isdigit() or words[2] in NUMBER_WORDS or words[2] in SOME) else words[2:]
+    )
+    return stem("".join(noun[:1])) in map(stem, head) and _in_order(map(stem, noun[1:]), map(stem, ctx.tokens))
 
 
 def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
