@@ -84,7 +84,7 @@ else:
             return made
 
 
-GRADER_VERSION = "1.2.0"
+GRADER_VERSION = "1.3.0"
 
 ANSWER_TYPES = (
     "number",
