@@ -32,7 +32,7 @@ class Grid {
 
   head({ key, label, sortable }) {
     const inside = sortable ? make("button", { type: "button", onclick: () => this.onSort(key) }, label) : label;
-    return make("th", { role: "columnheader", scope: "col", class: key }, inside);
+    return make("th", { role: "columnheader", scope: "col", class: `c-${key}` }, inside);
   }
 
   /** Show these values; the row of `active`, where it is among them, is the one that Enter opens. */
@@ -73,7 +73,7 @@ class Grid {
   }
 
   row(value, at) {
-    const cells = this.columns.map((column) => make("td", { role: "gridcell", class: column.key }, column.cell(value)));
+    const cells = this.columns.map((column) => make("td", { role: "gridcell", class: `c-${column.key}` }, column.cell(value)));
     const chosen = at === this.active;
     return make("tr", { id: `${this.name}-${at}`, role: "row", "aria-rowindex": at + 2, "aria-selected": String(chosen), class: chosen ? "active" : null }, cells);
   }

@@ -147,9 +147,9 @@ class Page {
     if (at >= 0) this.grid.active = at;
     const beside = (step) => (at >= 0 && this.grid.values[at + step] ? addressOf(this.grid.values[at + step]) : null);
     const around = { back: this.list, before: beside(-1), next: beside(1), where: at >= 0 ? `${count(at + 1)} of ${count(this.grid.values.length)}` : "" };
+    this.around = around; // at once: the next key may come before this task is unpacked
     const details = await detailsOf(task);
-    if (this.view !== "task" || location.hash !== addressOf(task) && this.byAddress.get(location.hash)) return; // gone on meanwhile
-    this.around = around;
+    if (this.view !== "task" || this.around !== around) return; // gone on meanwhile
     box.replaceChildren(...taskPage(task, details, this.catalog, around));
     byId("view-task").scrollTop = 0;
     byId("task-title").focus({ preventScroll: true });
@@ -218,7 +218,7 @@ function columns() {
     split: (task) => [quoted(task.split)],
     tier: (task) => [task.tier ?? "–"],
     type: (task) => [task.type],
-    tables: (task) => [quoted(task.tables[0] ?? "–"), task.ofTables > 1 ? make("span", { class: "dim" }, ` +${count(task.ofTables - 1)}`) : null],
+    tables: (task) => [quoted(task.tables[0] ?? "–"), task.ofTables > 1 ? make("span", { class: "second" }, `and ${count(task.ofTables - 1)} more`) : null],
     size: (task) => [ofMegabytes(task.memory), make("span", { class: "second" }, `${ofCpus(task.cpus)}, ${ofMegabytes(task.storage)} disk`)],
     peak: (task) => (task.peak === null ? [make("span", { class: "dim" }, "not measured")] : [`${rounded((100 * task.peak) / task.memory)} %`, make("span", { class: "dim" }, ` ${ofMegabytes(task.peak)}`), gauge(task.peak, task.memory)]),
   };

@@ -5,7 +5,7 @@
 const SHARE = 0.8; // of its memory limit is the most that a proven task may have needed
 const STATUS_ORDER = ["proven", "failed", "unproven"];
 const BAR = { row: 40, height: 12 };
-const SHARES = Array.from({ length: 10 }, (_, tenth) => tenth / 10);
+const EDGES = [0, 0.05, 0.1, 0.2, 0.4, 0.6, SHARE]; // of the parts of a limit; most tasks need little of theirs
 
 function picture(title, description, drawn, ...notes) {
   return make("figure", { class: "card" }, make("figcaption", {}, title), description ? make("p", { class: "note" }, description) : null, drawn, ...notes);
@@ -53,8 +53,9 @@ function byStatus(tasks) {
 /** Bars of one facet's values. */
 function facetBars(key, tasks, choice, width, most = 14) {
   const facet = FACETS.find((one) => one.key === key);
-  const groups = Map.groupBy(tasks, (task) => facet.of(task)[0]);
   const values = valuesOf(facet, tasks);
+  const groups = new Map(values.map((value) => [value, []]));
+  for (const task of tasks) for (const value of new Set(facet.of(task))) groups.get(value).push(task);
   if (!facet.order) values.sort((one, other) => groups.get(other).length - groups.get(one).length);
   const items = values.slice(0, most).map((value) => ({
     label: facet.name?.(value) ?? value,
@@ -115,28 +116,30 @@ function extent(numbers) {
   return numbers.reduce(([least, most], number) => [Math.min(least, number), Math.max(most, number)], [Infinity, -Infinity]);
 }
 
-/** How many tasks needed which tenth of their limit. */
+/** How many tasks needed which part of their limit. */
 function neededShares(measured, width) {
   const height = 200;
   const [top, bottom] = [22, height - 24];
-  const columns = SHARES.map((from) => measured.filter(({ peak, memory }) => {
-    const tenth = Math.min(0.9, Math.floor((10 * peak) / memory) / 10);
-    return Math.abs(tenth - from) < 0.01;
-  }).length);
+  const within = ({ peak, memory }, at) => peak / memory >= EDGES[at] && peak / memory < (EDGES[at + 1] ?? Infinity);
+  const columns = EDGES.map((_, at) => measured.filter((task) => within(task, at)).length);
+  const names = EDGES.map((edge, at) => (EDGES[at + 1] ? `${percent(edge)} to ${percent(EDGES[at + 1])} %` : `${percent(edge)} % and more`));
   const most = Math.max(1, ...columns);
-  const svg = canvas(width, height, `Peak as a share of the limit: ${columns.map((tasks, at) => `${at * 10} to ${at * 10 + 10} %: ${tasks}`).join(", ")}`);
   const wide = width / columns.length;
-  svg.append(draw("rect", { x: SHARE * width, y: top - 10, width: width * (1 - SHARE), height: bottom - top + 10, class: "zone" }));
+  const svg = canvas(width, height, `Peak as a share of the limit: ${names.map((name, at) => `${name}: ${counted(columns[at], "task")}`).join(", ")}`);
   columns.forEach((tasks, at) => {
     const high = ((bottom - top) * tasks) / most;
+    const over = EDGES[at] >= SHARE;
     svg.append(
-      draw("rect", { x: at * wide + 2, y: bottom - high, width: wide - 4, height: high, rx: 2, class: `fill ${SHARES[at] >= SHARE - 0.01 ? "failed" : "plain"}` }),
-      tasks ? draw("text", { x: (at + 0.5) * wide, y: bottom - high - 5, "text-anchor": "middle", class: "tick" }, count(tasks)) : draw("g"),
-      at ? draw("text", { x: at * wide, y: bottom + 16, "text-anchor": "middle", class: "tick" }, `${at * 10} %`) : draw("g"));
+      draw("rect", { x: at * wide + 2, y: top, width: wide - 4, height: bottom - top, rx: 3, class: "rail" }),
+      draw("rect", { x: at * wide + 2, y: bottom - high, width: wide - 4, height: high, rx: 3, class: `fill ${over ? "failed" : "plain"}` }, draw("title", {}, `${names[at]}: ${counted(tasks, "task")}`)),
+      draw("text", { x: (at + 0.5) * wide, y: bottom - high - 5, "text-anchor": "middle", class: "tick" }, tasks ? count(tasks) : ""),
+      draw("text", { x: at * wide, y: bottom + 16, "text-anchor": at ? "middle" : "start", class: over ? "tick most" : "tick" }, at ? `${percent(EDGES[at])} %` : "0"));
   });
   svg.append(draw("line", { x1: 0, x2: width, y1: bottom, y2: bottom, class: "axis" }));
   return svg;
 }
+
+const percent = (share) => Math.round(100 * share);
 
 function median(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
@@ -147,7 +150,7 @@ function median(numbers) {
 /** All pictures, for a box of this width. */
 function pictures(tasks, catalog, choice, width) {
   const measured = tasks.filter((task) => task.peak !== null && task.peak > 0);
-  const facets = [["status", "Proof"], ["split", "Splits"], ["tier", "Tiers"], ["type", "Answer types"], ["size", "Memory limits"], ["table", "First tables"]];
+  const facets = [["status", "Proof"], ["split", "Splits"], ["tier", "Tiers"], ["type", "Answer types"], ["size", "Memory limits"], ["table", "Tables"]];
   const drawn = tasks.length ? facets.map(([key, title]) => {
     const [svg, more] = facetBars(key, tasks, choice, width);
     return picture(title, "", svg, more);
@@ -163,7 +166,7 @@ function memoryPictures(measured, width) {
     picture("Memory limits against measured peaks", `A dot for each of ${counted(measured.length, "measured task")}, larger where several are. On the red line a peak would be the limit; above the dashed one (80 %) a task is not proven.`,
       limitsAndPeaks(measured, width),
       make("p", { class: "note" }, `Limit over peak: median ${rounded(room, 2)}, least ${rounded(tightest.memory / tightest.peak, 2)} (`, make("a", { href: addressOf(tightest) }, quoted(tightest.name)), ").")),
-    picture("How much of its limit a task needed", "Tasks by tenths of their memory limit; over 80 % none may be.", neededShares(measured, width)),
+    picture("How much of its limit a task needed", "Tasks by the part of their memory limit that was used at its peak; past 80\u00a0% a task is not proven.", neededShares(measured, width)),
   ];
 }
 

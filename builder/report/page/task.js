@@ -24,7 +24,7 @@ function part(title, ...children) {
 }
 
 function plainTable(label, heads, rows) {
-  return make("div", { class: "wide" }, make("table", { class: "plain", "aria-label": label },
+  return make("div", { class: "wide" }, make("table", { class: "listing", "aria-label": label },
     make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
     make("tbody", {}, rows)));
 }
@@ -92,7 +92,7 @@ function fact(name, ...value) {
 function proof(task, details, withAnswers, catalog) {
   const { receipt } = details;
   const verdict = details.changed ? CHANGED : receipt && !receipt.green && task.status === "unproven" ? BEGUN : PROOF[task.status];
-  const lead = make("p", {}, statusChip(task.status), ` ${verdict}`);
+  const lead = make("p", { class: "verdict" }, statusChip(task.status), make("span", {}, verdict));
   if (!receipt) {
     const again = details.changed ? "harborwright build" : "harborwright verify";
     return part("Proof", lead, make("p", { class: "note" }, "Next: ", make("code", {}, again), ` on ${catalog}.`));
@@ -101,8 +101,13 @@ function proof(task, details, withAnswers, catalog) {
   return part("Proof", lead,
     plainTable("Trials", heads, receipt.trials.map((trial) => trialRow(trial, withAnswers))),
     firstOf(receipt.trials.length, receipt.ofTrials, "trial"),
-    make("p", { class: "note" }, `Finished ${receipt.finished} with Harbor ${receipt.harbor} on ${receipt.machine}.`,
+    make("p", { class: "note" }, `Finished ${moment(receipt.finished)} with Harbor ${receipt.harbor} on ${receipt.machine}.`,
       withAnswers ? "" : " What the grader said of each trial may name the answer, and is not in this file."));
+}
+
+/** A time as ISO 8601 has it, as people read it; what is none stays as it is. */
+function moment(text) {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+00:00|Z)$/.test(text) ? `${text.slice(0, 10)}, ${text.slice(11, 16)} UTC,` : text;
 }
 
 function trialRow(trial, withAnswers) {
