@@ -42,7 +42,7 @@ def _print(written: Report) -> None:
         f"{written.unproven:,} unproven{aside}"
     )
     if written.with_answers:
-        show.console.print("[yellow]it holds answers[/]: it is for no one who may not see tests/")
+        show.console.print("[yellow]it holds answers[/]: give it to nobody who may not see tests/")
     else:
         show.console.print("no answers in it; --with-answers puts golds and grader cases into it")
 

@@ -19,7 +19,9 @@ _SCRIPT: Final = re.compile(r'<script src="(\w+\.js)"></script>')
 _POLICY: Final = "CONTENT_SECURITY_POLICY"
 _DATA: Final = "<!-- data -->\n"
 # How a report begins; a file that begins otherwise is somebody else's.
-MARK: Final = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="generator" content="harborwright report">\n'
+MARK: Final = (
+    '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="generator" content="harborwright report">\n'
+)
 
 
 def page(data: Iterator[str]) -> Iterator[str]:

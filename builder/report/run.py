@@ -51,9 +51,7 @@ def place_beside(catalog: Path) -> Path:
     return whole.with_name(f"{whole.name}.html")
 
 
-def report(
-    catalog: Path, out: Path, *, with_answers: bool = False, tell: Tell = lambda done, total: None
-) -> Report:
+def report(catalog: Path, out: Path, *, with_answers: bool = False, tell: Tell = lambda done, total: None) -> Report:
     """Write the report of a built catalog.
 
     Args:

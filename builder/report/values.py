@@ -119,6 +119,5 @@ def _answers(task: Task) -> dict[str, Any]:
 
 def _cases(cases: tuple[tuple[str, str], ...]) -> list[dict[str, Any]]:
     return [
-        {"answer": told(answer, bounds.ANSWER), "why": why[: bounds.NAME]}
-        for answer, why in first(cases, bounds.CASES)
+        {"answer": told(answer, bounds.ANSWER), "why": why[: bounds.NAME]} for answer, why in first(cases, bounds.CASES)
     ]

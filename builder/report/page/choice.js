@@ -6,7 +6,12 @@ const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 /** The class of a memory limit: the power of two, in MB, that it does not exceed. */
 const sizeClass = (mb) => String(2 ** Math.ceil(Math.log2(Math.max(mb, 1))));
-const sizeName = (key) => (Number(key) <= 512 ? `up to ${ofMegabytes(Number(key))}` : `over ${ofMegabytes(key / 2)}, to ${ofMegabytes(Number(key))}`);
+
+/** That class in words: "over 2, to 4 GB". */
+function sizeName(key) {
+  const [over, to] = [ofMegabytes(key / 2), ofMegabytes(Number(key))].map((size) => size.split(" "));
+  return `over ${over[1] === to[1] ? over[0] : over.join(" ")}, to ${to.join(" ")}`;
+}
 
 // `of`: the values of a task; a task is chosen where one of them is. `order`: of values that have one of their own.
 const FACETS = [

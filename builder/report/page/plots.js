@@ -102,10 +102,11 @@ function limitsAndPeaks(measured, width) {
 
   function dots() {
     const near = Map.groupBy(measured, (task) => `${Math.round(x(task.memory) / 5)} ${Math.round(y(Math.max(task.peak, 1)) / 5)} ${task.status}`);
-    return [...near.values()].map((tasks) => {
+    const largestFirst = [...near.values()].sort((some, others) => others.length - some.length);
+    return largestFirst.map((tasks) => {
       const [one] = tasks;
       const told = `${ofMegabytes(one.peak)} of ${ofMegabytes(one.memory)}: ${tasks.length === 1 ? one.name : counted(tasks.length, "task")}`;
-      const dot = draw("circle", { cx: x(one.memory), cy: y(Math.max(one.peak, 1)), r: Math.min(14, 3 + Math.sqrt(tasks.length)), class: `dot ${one.status}` }, draw("title", {}, told));
+      const dot = draw("circle", { cx: x(one.memory), cy: y(Math.max(one.peak, 1)), r: Math.min(10, 2.5 + 0.8 * Math.sqrt(tasks.length)), class: `dot ${one.status}` }, draw("title", {}, told));
       return tasks.length === 1 ? draw("a", { href: addressOf(one), tabindex: "-1", "aria-label": told }, dot) : dot;
     });
   }

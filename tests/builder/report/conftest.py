@@ -58,7 +58,9 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("console", lambda said: faults.append(f"{said.type}: {said.text}"))
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(file.as_uri()) else None)
+        page.on(
+            "request", lambda request: faults.append(request.url) if not request.url.startswith(file.as_uri()) else None
+        )
         page.goto(file.as_uri() + fragment)
         page.wait_for_selector(READY)
         pages.append(page)

@@ -71,7 +71,9 @@ class Made:
         }
 
 
-def make_catalog(folder: Path, tasks: Iterable[Made], rejected: Iterable[Rejected] = (), name: str = "lab/ports") -> Path:
+def make_catalog(
+    folder: Path, tasks: Iterable[Made], rejected: Iterable[Rejected] = (), name: str = "lab/ports"
+) -> Path:
     """Write a catalog of these tasks and rejected rows; every task's grader is one file, as in a catalog that is built."""
     folder.mkdir(parents=True)
     (folder / paths.BLOBS).mkdir()
@@ -118,7 +120,9 @@ def _write(catalog: Path, task: Made, grader: Path) -> Entry:
 
 def receipt_of(entry: Entry, task: Made) -> Receipt:
     """What a verification would leave: all as it must be, a guess that was rewarded, or an oracle alone."""
-    trials = [Trial(probe="oracle", expected="1", reward=1, ok=True, seconds=4, peak_memory_mb=task.peak_mb, detail=SAID)]
+    trials = [
+        Trial(probe="oracle", expected="1", reward=1, ok=True, seconds=4, peak_memory_mb=task.peak_mb, detail=SAID)
+    ]
     if task.proof != "begun":
         trials.append(Trial(probe="nop", expected="0", reward=0, ok=True, seconds=3))
     if task.proof == "failed":
@@ -137,7 +141,9 @@ def receipt_of(entry: Entry, task: Made) -> Receipt:
     )
 
 
-def rejected_row(number: int, kind: Any = "its golds conflict", question: str = "How many?", reason: str = REASON) -> Rejected:
+def rejected_row(
+    number: int, kind: Any = "its golds conflict", question: str = "How many?", reason: str = REASON
+) -> Rejected:
     return Rejected("rows.jsonl", number, f"row-{number}", kind, reason, question)
 
 

@@ -278,7 +278,9 @@ def a_link(out: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [a_file, a_folder, a_link])
-def test_what_is_no_earlier_report_is_never_replaced(catalog: Path, tmp_path: Path, there: Callable[[Path], Any]) -> None:
+def test_what_is_no_earlier_report_is_never_replaced(
+    catalog: Path, tmp_path: Path, there: Callable[[Path], Any]
+) -> None:
     out = tmp_path / "r.html"
     there(out)
     before = stat.S_IFMT(out.lstat().st_mode), out.read_bytes() if out.is_file() else None
