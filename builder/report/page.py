@@ -1,4 +1,4 @@
-"""The page around the values: one HTML file that asks nothing of any network, and runs nothing but what is hashed in it.
+"""The page around the values: one HTML file that asks nothing of a network, and runs only what is hashed in it.
 
 ``page/`` holds it as real files; here the style and the scripts that ``page.html`` names are put into it, and its
 Content-Security-Policy (CSP level 3) is made: nothing is allowed but these very styles and scripts, by their sha256.

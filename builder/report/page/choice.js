@@ -1,4 +1,4 @@
-// Which tasks are chosen, and in which order: the search, the filters and the sort, as values and as the page's #fragment.
+// Which tasks are chosen, and in which order: search, filters and sort, as values and as the page's #fragment.
 "use strict";
 
 const NONE = "none";
@@ -19,7 +19,13 @@ const FACETS = [
   { key: "split", label: "Split", of: (task) => [task.split] },
   { key: "tier", label: "Tier", of: (task) => [task.tier ?? NONE], order: ["easy", "medium", "hard", NONE] },
   { key: "type", label: "Answer type", of: (task) => [task.type] },
-  { key: "size", label: "Memory limit", of: (task) => [sizeClass(task.memory)], name: sizeName, order: Array.from({ length: 40 }, (_, power) => String(2 ** power)) },
+  {
+    key: "size",
+    label: "Memory limit",
+    of: (task) => [sizeClass(task.memory)],
+    name: sizeName,
+    order: Array.from({ length: 40 }, (_, power) => String(2 ** power)),
+  },
   { key: "table", label: "Table", of: (task) => task.tables, many: true },
 ];
 
@@ -98,7 +104,9 @@ class Choice {
     const counts = Object.fromEntries(FACETS.map((facet) => [facet.key, new Map()]));
     for (const task of tasks) {
       if (!words.every((word) => task.text.includes(word))) continue;
-      const failing = FACETS.filter(({ key, of }) => this.sets[key].size > 0 && !of(task).some((value) => this.sets[key].has(value)));
+      const failing = FACETS.filter(
+        ({ key, of }) => this.sets[key].size > 0 && !of(task).some((value) => this.sets[key].has(value)),
+      );
       if (failing.length > 1) continue;
       for (const { key, of } of failing.length ? failing : FACETS) {
         for (const value of new Set(of(task))) counts[key].set(value, (counts[key].get(value) ?? 0) + 1);
@@ -112,18 +120,23 @@ class Choice {
   sorted(tasks) {
     const { value } = ORDERS[this.sort];
     const sign = this.down ? -1 : 1;
-    return tasks.map((task) => [value(task), task]).sort(([one], [other]) => {
-      if (one === other) return 0;
-      if (one === null || other === null) return one === null ? 1 : -1;
-      return sign * (typeof one === "string" ? byName(one, other) : one - other);
-    }).map(([, task]) => task);
+    return tasks
+      .map((task) => [value(task), task])
+      .sort(([one], [other]) => {
+        if (one === other) return 0;
+        if (one === null || other === null) return one === null ? 1 : -1;
+        return sign * (typeof one === "string" ? byName(one, other) : one - other);
+      })
+      .map(([, task]) => task);
   }
 }
 
 /** Make every task ready to be searched, and sort all by name. */
 function prepare(tasks) {
   for (const task of tasks) {
-    task.text = [task.name, task.question, task.split, task.tier, task.type, task.status, ...task.tables].join("\n").toLowerCase();
+    task.text = [task.name, task.question, task.split, task.tier, task.type, task.status, ...task.tables]
+      .join("\n")
+      .toLowerCase();
   }
   return tasks.sort((one, other) => byName(one.name, other.name));
 }

@@ -1,5 +1,5 @@
-// Unpacks what the report carries: JSON in gzip in base64, some hundred tasks to a block. The table's part of every block is
-// unpacked at once; the rest of a task only when it is opened.
+// Unpacks what the report carries: JSON in gzip in base64, some hundred tasks to a block. The table's part of every
+// block is unpacked at once; the rest of a task only when it is opened.
 "use strict";
 
 const KEPT_BLOCKS = 4; // of details, so that going to the next task does not unpack again

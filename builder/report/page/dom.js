@@ -7,7 +7,10 @@ const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
 
 /** A text with what cannot be seen in it written out. */
 function seen(text) {
-  return String(text).replace(UNSEEN, (letter) => `⟨U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return String(text).replace(
+    UNSEEN,
+    (letter) => `⟨U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
 }
 
 function filled(element, properties, children) {
@@ -16,8 +19,12 @@ function filled(element, properties, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : name === "href" ? value : seen(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : seen(child))));
+  element.append(
+    ...children
+      .flat()
+      .filter((child) => child !== null && child !== undefined && child !== false)
+      .map((child) => (child instanceof Node ? child : seen(child))),
+  );
   return element;
 }
 
@@ -64,5 +71,7 @@ function whole(told) {
 
 /** A note where of many things only the first are in this file. */
 function firstOf(shown, all, noun) {
-  return all > shown ? make("p", { class: "note" }, `The first ${count(shown)} of ${counted(all, noun)}; this file has no more.`) : null;
+  return all > shown
+    ? make("p", { class: "note" }, `The first ${count(shown)} of ${counted(all, noun)}; this file has no more.`)
+    : null;
 }

@@ -15,16 +15,18 @@ class Filters {
 
   fieldset(facet) {
     const many = facet.many && this.values[facet.key].length > SHOWN_OF_MANY;
-    const find = many && make("input", {
-      type: "search",
-      placeholder: `Find among ${count(this.values[facet.key].length)}`,
-      "aria-label": `Find a ${facet.label.toLowerCase()}`,
-      autocomplete: "off",
-      oninput: (event) => {
-        this.finds[facet.key] = event.target.value.trim().toLowerCase();
-        this.show(this.counts);
-      },
-    });
+    const find =
+      many &&
+      make("input", {
+        type: "search",
+        placeholder: `Find among ${count(this.values[facet.key].length)}`,
+        "aria-label": `Find a ${facet.label.toLowerCase()}`,
+        autocomplete: "off",
+        oninput: (event) => {
+          this.finds[facet.key] = event.target.value.trim().toLowerCase();
+          this.show(this.counts);
+        },
+      });
     return make("fieldset", { "data-facet": facet.key }, make("legend", {}, facet.label), find, this.lists[facet.key]);
   }
 
@@ -65,8 +67,14 @@ class Filters {
     box.checked = this.choice.sets[facet.key].has(value);
     const bar = make("span", { class: "share", "aria-hidden": "true" });
     bar.style.setProperty("--part", tasks / most);
-    return make("label", { class: tasks ? "option" : "option nothing" }, box, quoted(facet.name?.(value) ?? value, "value"),
-      make("span", { class: "number" }, count(tasks)), bar);
+    return make(
+      "label",
+      { class: tasks ? "option" : "option nothing" },
+      box,
+      quoted(facet.name?.(value) ?? value, "value"),
+      make("span", { class: "number" }, count(tasks)),
+      bar,
+    );
   }
 }
 

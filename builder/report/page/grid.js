@@ -1,5 +1,5 @@
-// A table of any length of which only what is seen is in the document. Its focus stays on the table while rows come and go
-// (WAI-ARIA: grid with aria-activedescendant), and its roles are spelt out, as on a phone its rows are no table rows.
+// A table of any length of which only what is seen is in the document. Its focus stays on the table while rows come and
+// go (WAI-ARIA: grid with aria-activedescendant). Its roles are spelt out, as on a phone its rows are no table rows.
 "use strict";
 
 const BEYOND = 8; // rows above and below what is seen
@@ -17,14 +17,22 @@ class Grid {
     Object.assign(this, { scroller, name, columns, onOpen, onSort, values: [], active: 0, top: 0 });
     this.heads = columns.map((column) => this.head(column));
     this.body = make("tbody", { role: "rowgroup" });
-    this.table = make("table", { id: name, role: "grid", tabindex: "0", "aria-label": label, "aria-colcount": columns.length },
-      make("thead", { role: "rowgroup" }, make("tr", { role: "row", "aria-rowindex": "1" }, this.heads)), this.body);
+    this.table = make(
+      "table",
+      { id: name, role: "grid", tabindex: "0", "aria-label": label, "aria-colcount": columns.length },
+      make("thead", { role: "rowgroup" }, make("tr", { role: "row", "aria-rowindex": "1" }, this.heads)),
+      this.body,
+    );
     this.empty = make("div", { class: "empty", hidden: true });
     scroller.append(this.table, this.empty);
-    scroller.addEventListener("scroll", () => {
-      this.top = scroller.scrollTop;
-      this.render();
-    }, { passive: true });
+    scroller.addEventListener(
+      "scroll",
+      () => {
+        this.top = scroller.scrollTop;
+        this.render();
+      },
+      { passive: true },
+    );
     this.table.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.render()).observe(scroller);
@@ -48,7 +56,8 @@ class Grid {
   /** Say by which column the values are sorted. */
   sorted(key, down) {
     this.columns.forEach((column, at) => {
-      if (column.sortable) this.heads[at].setAttribute("aria-sort", column.key !== key ? "none" : down ? "descending" : "ascending");
+      if (column.sortable)
+        this.heads[at].setAttribute("aria-sort", column.key !== key ? "none" : down ? "descending" : "ascending");
     });
   }
 
@@ -73,9 +82,21 @@ class Grid {
   }
 
   row(value, at) {
-    const cells = this.columns.map((column) => make("td", { role: "gridcell", class: `c-${column.key}` }, column.cell(value)));
+    const cells = this.columns.map((column) =>
+      make("td", { role: "gridcell", class: `c-${column.key}` }, column.cell(value)),
+    );
     const chosen = at === this.active;
-    return make("tr", { id: `${this.name}-${at}`, role: "row", "aria-rowindex": at + 2, "aria-selected": String(chosen), class: chosen ? "active" : null }, cells);
+    return make(
+      "tr",
+      {
+        id: `${this.name}-${at}`,
+        role: "row",
+        "aria-rowindex": at + 2,
+        "aria-selected": String(chosen),
+        class: chosen ? "active" : null,
+      },
+      cells,
+    );
   }
 
   key(event) {

@@ -16,13 +16,17 @@ class Page {
       name: "tasks",
       label: "Tasks",
       columns: columns(),
-      onOpen: (task) => { location.hash = addressOf(task); },
+      onOpen: (task) => {
+        location.hash = addressOf(task);
+      },
       onSort: (key) => {
         this.choice.sortBy(key);
         this.chosen();
       },
     });
-    this.grid.empty.append(this.tasks.length ? "No task fits what is searched and filtered." : "This catalog has no tasks.");
+    this.grid.empty.append(
+      this.tasks.length ? "No task fits what is searched and filtered." : "This catalog has no tasks.",
+    );
     this.filters = new Filters(byId("filters"), this.choice, this.tasks, () => this.chosen());
     this.aside = new Aside(catalog);
     this.fill();
@@ -36,10 +40,20 @@ class Page {
     document.title = `${seen(catalog.catalog)} · report`;
     byId("catalog").replaceChildren(quoted(catalog.catalog));
     byId("answers").hidden = !catalog.withAnswers;
-    const figures = STATUS_ORDER.map((status) => [status, tasks.filter((task) => task.status === status).length]).filter(([, tasks]) => tasks);
-    byId("figures").replaceChildren(make("a", { href: "#?" }, counted(tasks.length, "task")),
-      ...figures.map(([status, number]) => make("a", { href: `#?status=${status}`, class: `status ${status}` }, `${count(number)} ${status}`)));
-    if (catalog.rejected.length) document.querySelector('[data-view="aside"]').append(make("span", { class: "badge" }, count(catalog.rejected.length)));
+    const figures = STATUS_ORDER.map((status) => [
+      status,
+      tasks.filter((task) => task.status === status).length,
+    ]).filter(([, tasks]) => tasks);
+    byId("figures").replaceChildren(
+      make("a", { href: "#?" }, counted(tasks.length, "task")),
+      ...figures.map(([status, number]) =>
+        make("a", { href: `#?status=${status}`, class: `status ${status}` }, `${count(number)} ${status}`),
+      ),
+    );
+    if (catalog.rejected.length)
+      document
+        .querySelector('[data-view="aside"]')
+        .append(make("span", { class: "badge" }, count(catalog.rejected.length)));
     byId("sort").append(...Object.entries(ORDERS).map(([key, order]) => make("option", { value: key }, order.label)));
   }
 
@@ -87,7 +101,9 @@ class Page {
     const { tasks, counts } = choice.apply(this.tasks);
     if (byId("search").value !== choice.search) byId("search").value = choice.search;
     byId("sort").value = choice.sort;
-    byId("count").value = choice.narrow ? `${count(tasks.length)} of ${counted(this.tasks.length, "task")}` : counted(tasks.length, "task");
+    byId("count").value = choice.narrow
+      ? `${count(tasks.length)} of ${counted(this.tasks.length, "task")}`
+      : counted(tasks.length, "task");
     for (const button of document.querySelectorAll(".clear")) button.hidden = !choice.narrow;
     this.filters.show(counts);
     this.grid.sorted(choice.sort, choice.down);
@@ -98,7 +114,11 @@ class Page {
   showPictures() {
     const box = byId("pictures");
     const tasks = this.grid.values;
-    byId("pictured").replaceChildren(this.choice.narrow ? `Pictures of the ${count(tasks.length)} chosen of ${counted(this.tasks.length, "task")}` : `Pictures of all ${counted(tasks.length, "task")}`);
+    byId("pictured").replaceChildren(
+      this.choice.narrow
+        ? `Pictures of the ${count(tasks.length)} chosen of ${counted(this.tasks.length, "task")}`
+        : `Pictures of all ${counted(tasks.length, "task")}`,
+    );
     const columnWidth = box.clientWidth >= 900 ? (box.clientWidth - 20) / 2 : box.clientWidth;
     box.replaceChildren(...pictures(tasks, this.catalog, this.choice, Math.max(240, Math.floor(columnWidth) - 42)));
   }
@@ -131,7 +151,9 @@ class Page {
       else link.removeAttribute("aria-current");
     }
     document.querySelector('[data-view="tasks"]').setAttribute("href", this.list);
-    document.querySelector('[data-view="pictures"]').setAttribute("href", this.list.replace(/^#\??/, "#pictures?").replace(/\?$/, ""));
+    document
+      .querySelector('[data-view="pictures"]')
+      .setAttribute("href", this.list.replace(/^#\??/, "#pictures?").replace(/\?$/, ""));
     if (view === "tasks" && came === "task") this.grid.focus();
   }
 
@@ -139,14 +161,22 @@ class Page {
     this.show("task");
     const box = byId("task");
     if (!task) {
-      box.replaceChildren(make("p", { class: "problem" }, "There is no task ", make("code", {}, decoded(place)), " in this catalog."), make("p", {}, make("a", { href: this.list }, "All tasks")));
+      box.replaceChildren(
+        make("p", { class: "problem" }, "There is no task ", make("code", {}, decoded(place)), " in this catalog."),
+        make("p", {}, make("a", { href: this.list }, "All tasks")),
+      );
       return;
     }
     if (!this.grid.table.hasAttribute("aria-rowcount")) this.showChosen();
     const at = this.grid.values.indexOf(task);
     if (at >= 0) this.grid.active = at;
     const beside = (step) => (at >= 0 && this.grid.values[at + step] ? addressOf(this.grid.values[at + step]) : null);
-    const around = { back: this.list, before: beside(-1), next: beside(1), where: at >= 0 ? `${count(at + 1)} of ${count(this.grid.values.length)}` : "" };
+    const around = {
+      back: this.list,
+      before: beside(-1),
+      next: beside(1),
+      where: at >= 0 ? `${count(at + 1)} of ${count(this.grid.values.length)}` : "",
+    };
     this.around = around; // at once: the next key may come before this task is unpacked
     const details = await detailsOf(task);
     if (this.view !== "task" || this.around !== around) return; // gone on meanwhile
@@ -163,7 +193,8 @@ class Page {
     else if (field) return;
     else if (event.key === "/") this.search(event);
     else if (event.key === "?") byId("keys").showModal();
-    else if (this.view === "task") this.step({ ArrowLeft: this.around?.before, ArrowRight: this.around?.next }[event.key]);
+    else if (this.view === "task")
+      this.step({ ArrowLeft: this.around?.before, ArrowRight: this.around?.next }[event.key]);
     else if (event.target === document.body) this.toGrid(event);
   }
 
@@ -211,20 +242,6 @@ class Page {
   }
 }
 
-function columns() {
-  const cells = {
-    name: (task) => [make("a", { href: addressOf(task), tabindex: "-1", class: "main" }, quoted(task.name)), quoted(task.question, "second")],
-    status: (task) => [statusChip(task.status)],
-    split: (task) => [quoted(task.split)],
-    tier: (task) => [task.tier ?? "–"],
-    type: (task) => [task.type],
-    tables: (task) => [quoted(task.tables[0] ?? "–"), task.ofTables > 1 ? make("span", { class: "second" }, `and ${count(task.ofTables - 1)} more`) : null],
-    size: (task) => [ofMegabytes(task.memory), make("span", { class: "second" }, `${ofCpus(task.cpus)}, ${ofMegabytes(task.storage)} disk`)],
-    peak: (task) => (task.peak === null ? [make("span", { class: "dim" }, "not measured")] : [`${rounded((100 * task.peak) / task.memory)} %`, make("span", { class: "dim" }, ` ${ofMegabytes(task.peak)}`), gauge(task.peak, task.memory)]),
-  };
-  return Object.entries(ORDERS).map(([key, { label }]) => ({ key, label, sortable: true, cell: cells[key] }));
-}
-
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -233,42 +250,17 @@ function decoded(text) {
   }
 }
 
-/** Light or dark as the system has it, until somebody chooses. */
-function colours() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const kept = () => {
-    try {
-      return localStorage.getItem(THEME);
-    } catch {
-      return null; // a browser may keep nothing for a file
-    }
-  };
-  let chosen = kept();
-  const show = () => {
-    const now = chosen ?? (dark.matches ? "dark" : "light");
-    document.documentElement.dataset.theme = now;
-    byId("theme").setAttribute("aria-label", `Switch to ${now === "dark" ? "light" : "dark"} colours`);
-    return now;
-  };
-  dark.addEventListener("change", show);
-  byId("theme").addEventListener("click", () => {
-    chosen = show() === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem(THEME, chosen);
-    } catch {
-      // then it lasts as long as the page
-    }
-    show();
-  });
-  show();
-}
-
 colours();
-loadCatalog().then((catalog) => {
-  new Page(catalog);
-  byId("wait").remove();
-}).catch((error) => {
-  const why = typeof DecompressionStream === "undefined" ? "this browser cannot unpack it; take one of the last two years" : String(error);
-  byId("wait").replaceChildren(seen(`This report cannot be shown: ${why}.`));
-  byId("wait").className = "problem";
-});
+loadCatalog()
+  .then((catalog) => {
+    new Page(catalog);
+    byId("wait").remove();
+  })
+  .catch((error) => {
+    const why =
+      typeof DecompressionStream === "undefined"
+        ? "this browser cannot unpack it; take one of the last two years"
+        : String(error);
+    byId("wait").replaceChildren(seen(`This report cannot be shown: ${why}.`));
+    byId("wait").className = "problem";
+  });

@@ -24,9 +24,24 @@ function part(title, ...children) {
 }
 
 function plainTable(label, heads, rows) {
-  return make("div", { class: "wide" }, make("table", { class: "listing", "aria-label": label },
-    make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
-    make("tbody", {}, rows)));
+  return make(
+    "div",
+    { class: "wide" },
+    make(
+      "table",
+      { class: "listing", "aria-label": label },
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          heads.map((head) => make("th", { scope: "col" }, head)),
+        ),
+      ),
+      make("tbody", {}, rows),
+    ),
+  );
 }
 
 const cell = (...children) => make("td", {}, ...children);
@@ -38,14 +53,28 @@ const number = (...children) => make("td", { class: "number" }, ...children);
  */
 function taskPage(task, details, { withAnswers, catalog }, around) {
   return [
-    make("nav", { class: "steps", "aria-label": "Tasks" },
+    make(
+      "nav",
+      { class: "steps", "aria-label": "Tasks" },
       make("a", { href: around.back, class: "back" }, "← All tasks"),
       make("span", { class: "where" }, around.where),
-      step("Before", around.before, "←"), step("Next", around.next, "→")),
+      step("Before", around.before, "←"),
+      step("Next", around.next, "→"),
+    ),
     make("h2", { id: "task-title", tabindex: "-1" }, quoted(task.name)),
-    make("p", { class: "chips" }, statusChip(task.status),
-      ...[["split", task.split], ["tier", task.tier], ["answer", task.type], ["licence", details.license]]
-        .filter(([, value]) => value).map(([label, value]) => make("span", { class: "chip" }, `${label} `, quoted(value, "value")))),
+    make(
+      "p",
+      { class: "chips" },
+      statusChip(task.status),
+      ...[
+        ["split", task.split],
+        ["tier", task.tier],
+        ["answer", task.type],
+        ["licence", details.license],
+      ]
+        .filter(([, value]) => value)
+        .map(([label, value]) => make("span", { class: "chip" }, `${label} `, quoted(value, "value"))),
+    ),
     instruction(details),
     make("div", { class: "columns" }, size(task, details), identity(details)),
     proof(task, details, withAnswers, catalog),
@@ -55,7 +84,8 @@ function taskPage(task, details, { withAnswers, catalog }, around) {
 }
 
 function step(label, address, arrow) {
-  return address ? make("a", { href: address, class: "step", "aria-label": label, title: label }, arrow)
+  return address
+    ? make("a", { href: address, class: "step", "aria-label": label, title: label }, arrow)
     : make("span", { class: "step off", "aria-hidden": "true" }, arrow);
 }
 
@@ -66,23 +96,36 @@ function instruction(details) {
 
 function size(task, details) {
   const measured = task.peak !== null;
-  return part("Size",
-    make("dl", { class: "facts" },
+  return part(
+    "Size",
+    make(
+      "dl",
+      { class: "facts" },
       fact("Memory", ofMegabytes(task.memory)),
-      fact("Measured peak", measured ? `${ofMegabytes(task.peak)}, ${rounded((100 * task.peak) / task.memory)} % of it` : "not measured"),
+      fact(
+        "Measured peak",
+        measured ? `${ofMegabytes(task.peak)}, ${rounded((100 * task.peak) / task.memory)} % of it` : "not measured",
+      ),
       measured ? make("div", { class: "all" }, gauge(task.peak, task.memory)) : null,
       fact("Storage", ofMegabytes(task.storage)),
       fact("Processors", ofCpus(task.cpus)),
-      details.seconds ? fact("Agent's time", ofSeconds(details.seconds)) : null));
+      details.seconds ? fact("Agent's time", ofSeconds(details.seconds)) : null,
+    ),
+  );
 }
 
 function identity(details) {
-  return part("What it is",
-    make("dl", { class: "facts" },
+  return part(
+    "What it is",
+    make(
+      "dl",
+      { class: "facts" },
       fact("Digest", make("code", { title: details.digest }, `${details.digest.slice(0, 23)}…`)),
       fact("Grader", details.grader),
       fact("Solution", details.program ? "a program that computes the answer" : "none: the oracle files the gold"),
-      fact("Files", count(details.ofFiles))));
+      fact("Files", count(details.ofFiles)),
+    ),
+  );
 }
 
 function fact(name, ...value) {
@@ -91,72 +134,86 @@ function fact(name, ...value) {
 
 function proof(task, details, withAnswers, catalog) {
   const { receipt } = details;
-  const verdict = details.changed ? CHANGED : receipt && !receipt.green && task.status === "unproven" ? BEGUN : PROOF[task.status];
+  const verdict = details.changed
+    ? CHANGED
+    : receipt && !receipt.green && task.status === "unproven"
+      ? BEGUN
+      : PROOF[task.status];
   const lead = make("p", { class: "verdict" }, statusChip(task.status), make("span", {}, verdict));
   if (!receipt) {
     const again = details.changed ? "harborwright build" : "harborwright verify";
     return part("Proof", lead, make("p", { class: "note" }, "Next: ", make("code", {}, again), ` on ${catalog}.`));
   }
-  const heads = ["Probe", "Must end as", "Ended as", "Seconds", "Peak memory", ...(withAnswers ? ["What was said"] : [])];
-  return part("Proof", lead,
-    plainTable("Trials", heads, receipt.trials.map((trial) => trialRow(trial, withAnswers))),
+  const heads = [
+    "Probe",
+    "Must end as",
+    "Ended as",
+    "Seconds",
+    "Peak memory",
+    ...(withAnswers ? ["What was said"] : []),
+  ];
+  return part(
+    "Proof",
+    lead,
+    plainTable(
+      "Trials",
+      heads,
+      receipt.trials.map((trial) => trialRow(trial, withAnswers)),
+    ),
     firstOf(receipt.trials.length, receipt.ofTrials, "trial"),
-    make("p", { class: "note" }, `Finished ${moment(receipt.finished)} with Harbor ${receipt.harbor} on ${receipt.machine}.`,
-      withAnswers ? "" : " What the grader said of each trial may name the answer, and is not in this file."));
+    make(
+      "p",
+      { class: "note" },
+      `Finished ${moment(receipt.finished)} with Harbor ${receipt.harbor} on ${receipt.machine}.`,
+      withAnswers ? "" : " What the grader said of each trial may name the answer, and is not in this file.",
+    ),
+  );
 }
 
 /** A time as ISO 8601 has it, as people read it; what is none stays as it is. */
 function moment(text) {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+00:00|Z)$/.test(text) ? `${text.slice(0, 10)}, ${text.slice(11, 16)} UTC,` : text;
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+00:00|Z)$/.test(text)
+    ? `${text.slice(0, 10)}, ${text.slice(11, 16)} UTC,`
+    : text;
 }
 
 function trialRow(trial, withAnswers) {
   const ended = trial.reward === null ? `ungraded${trial.cause ? `: ${trial.cause}` : ""}` : rounded(trial.reward, 3);
   const said = whole(trial.detail);
-  return make("tr", { class: trial.met ? "met" : "unmet" },
+  return make(
+    "tr",
+    { class: trial.met ? "met" : "unmet" },
     make("th", { scope: "row" }, quoted(trial.probe)),
     cell(trial.expected),
-    cell(make("span", { class: `mark ${trial.met ? "met" : "unmet"}` }, ended), make("span", { class: "hearable" }, trial.met ? ", as it must" : ", not as it must")),
+    cell(
+      make("span", { class: `mark ${trial.met ? "met" : "unmet"}` }, ended),
+      make("span", { class: "hearable" }, trial.met ? ", as it must" : ", not as it must"),
+    ),
     number(rounded(trial.seconds, 2)),
     number(trial.peak === null ? "" : ofMegabytes(trial.peak)),
-    withAnswers ? make("td", { class: "said" }, quoted(said.text), said.note) : null);
-}
-
-function cases(details, withAnswers) {
-  const lead = `${counted(details.accept, "answer")} that must pass and ${count(details.reject)} that must not; the grader that ships is held to each.`;
-  if (!withAnswers) {
-    return part("Grader cases", make("p", {}, lead),
-      make("p", { class: "note" }, "They tell the answer, so they are not in this file; ", make("code", {}, "harborwright report --with-answers"), " puts them into one."));
-  }
-  return part("Gold and grader cases",
-    plainTable("Golds", ["Gold", "Tolerance"], details.golds.map(goldRow)),
-    make("p", {}, lead),
-    make("div", { class: "columns" },
-      caseTable("Must pass", details.acceptCases, details.accept), caseTable("Must not pass", details.rejectCases, details.reject)));
-}
-
-function goldRow(gold) {
-  const told = whole(gold.gold);
-  const tolerances = [["rtol", gold.rtol], ["atol", gold.atol], ["decimals", gold.decimals]].filter(([, value]) => value !== null && value !== undefined);
-  return make("tr", {},
-    cell(gold.name ? make("span", { class: "named" }, quoted(gold.name), ": ") : null, quoted(told.text, "answer"), told.note),
-    cell(tolerances.map(([name, value]) => `${name} ${value}`).join(", ") || "as its type has it"));
-}
-
-function caseTable(label, shown, all) {
-  return make("div", {}, make("h4", {}, label),
-    plainTable(label, ["Answer", "Why"], shown.map((one) => {
-      const told = whole(one.answer);
-      return make("tr", {}, cell(told.text === "" ? make("em", {}, "nothing") : quoted(told.text, "answer"), told.note), cell(quoted(one.why)));
-    })),
-    firstOf(shown.length, all, "case"));
+    withAnswers ? make("td", { class: "said" }, quoted(said.text), said.note) : null,
+  );
 }
 
 function files(details) {
-  const rows = details.files.map(([path, executable, bytes]) => make("tr", {},
-    cell(quoted(path, "path"), executable ? make("span", { class: "chip" }, "program") : null),
-    number(bytes === null ? make("span", { class: "dim" }, "hidden") : ofBytes(bytes))));
+  const rows = details.files.map(([path, executable, bytes]) =>
+    make(
+      "tr",
+      {},
+      cell(quoted(path, "path"), executable ? make("span", { class: "chip" }, "program") : null),
+      number(bytes === null ? make("span", { class: "dim" }, "hidden") : ofBytes(bytes)),
+    ),
+  );
   const hidden = details.files.some(([, , bytes]) => bytes === null);
-  return part("Files", plainTable("Files", ["Path", "Size"], rows), firstOf(details.files.length, details.ofFiles, "file"),
-    make("p", { class: "note" }, "An agent's box never has tests/ and solution/.", hidden ? " Their sizes are not in this file: an answer's length is a hint." : ""));
+  return part(
+    "Files",
+    plainTable("Files", ["Path", "Size"], rows),
+    firstOf(details.files.length, details.ofFiles, "file"),
+    make(
+      "p",
+      { class: "note" },
+      "An agent's box never has tests/ and solution/.",
+      hidden ? " Their sizes are not in this file: an answer's length is a hint." : "",
+    ),
+  );
 }

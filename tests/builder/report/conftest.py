@@ -33,7 +33,7 @@ def html(catalog: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, for one module: Playwright keeps an event loop for as long as it lives, which other tests start their own in."""
+    """Chromium, for one module: while Playwright lives it keeps an event loop, and other tests start their own."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         tell = pytest.fail if os.environ.get("HARBORWRIGHT_CI") else pytest.skip

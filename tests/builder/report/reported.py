@@ -1,4 +1,4 @@
-"""Catalogs for the tests of reports, written file by file: with texts that a build would refuse, and by the thousand."""
+"""Catalogs for the tests of reports, written file by file: some with what a build refuses, some by the thousand."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Made:
 def make_catalog(
     folder: Path, tasks: Iterable[Made], rejected: Iterable[Rejected] = (), name: str = "lab/ports"
 ) -> Path:
-    """Write a catalog of these tasks and rejected rows; every task's grader is one file, as in a catalog that is built."""
+    """Write a catalog of these tasks and rejected rows; their grader is one file, as a build links it."""
     folder.mkdir(parents=True)
     (folder / paths.BLOBS).mkdir()
     grader = folder / paths.BLOBS / "grader"
@@ -172,12 +172,36 @@ def told(report: Path) -> dict[str, list[Any]]:
 
 ALL_KINDS = (
     Made("busiest-port", proof="proven", split="train", tier="easy", answer_type="text"),
-    Made("boats-in-all", "How many boats are there?", proof="proven", tier="medium", answer_type="integer", peak_mb=900),
-    Made("mean-fare", "What is the mean fare?", split="test", tier="hard", answer_type="number", tables=("fares.csv", "ports.csv"),
-         memory_mb=4096, proof="failed"),
-    Made("fares-above-3", "How many fares are above 3?", split="eval", tier=None, answer_type="integer", tables=("fares.csv",),
-         memory_mb=2048),
-    Made("fares-by-class", "Which class pays most?", split="eval", tier="hard", answer_type="category", tables=("fares.csv",),
-         proof="begun"),
-)  # fmt: skip
+    Made(
+        "boats-in-all", "How many boats are there?", proof="proven", tier="medium", answer_type="integer", peak_mb=900
+    ),
+    Made(
+        "mean-fare",
+        "What is the mean fare?",
+        split="test",
+        tier="hard",
+        answer_type="number",
+        tables=("fares.csv", "ports.csv"),
+        memory_mb=4096,
+        proof="failed",
+    ),
+    Made(
+        "fares-above-3",
+        "How many fares are above 3?",
+        split="eval",
+        tier=None,
+        answer_type="integer",
+        tables=("fares.csv",),
+        memory_mb=2048,
+    ),
+    Made(
+        "fares-by-class",
+        "Which class pays most?",
+        split="eval",
+        tier="hard",
+        answer_type="category",
+        tables=("fares.csv",),
+        proof="begun",
+    ),
+)
 ROWS = (rejected_row(3), rejected_row(7), rejected_row(9, "there is no gold", "Who won?", "the row has no answer"))

@@ -1,11 +1,10 @@
-"""The command writes one whole file or none, tells what is in it, and keeps answers out of it unless they are asked for."""
+"""The command writes one whole file or none, tells what is in it, and keeps answers out unless they are asked for."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-import os
 import re
 import shutil
 import stat
@@ -21,6 +20,7 @@ from builder.lock import ImageLock
 from builder.report import bounds
 from catalog import paths
 from catalog.errors import CatalogError, UserError
+from catalog.receipts import MEMORY_SHARE
 from catalog.spec import parse_spec
 
 
@@ -192,6 +192,12 @@ def test_the_policy_names_every_script_and_style_by_its_hash_and_nothing_else(ht
         assert name not in text.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_the_page_draws_the_share_of_memory_that_receipts_are_held_against() -> None:
+    script = (Path(bounds.__file__).parent / "page/memory.js").read_text()
+    assert re.findall(r"^const SHARE = ([0-9.]+);", script, re.MULTILINE) == [str(MEMORY_SHARE)]
+    assert f"left: {MEMORY_SHARE:.0%};" in (Path(bounds.__file__).parent / "page/list.css").read_text()
+
+
 def gone(catalog: Path) -> None:
     shutil.rmtree(catalog / "test/mean-fare")
 
@@ -289,9 +295,9 @@ def test_what_is_no_earlier_report_is_never_replaced(
 
 
 def test_a_report_in_the_catalog_is_refused_as_a_build_would_find_a_stray(catalog: Path) -> None:
-    before = sorted(os.listdir(catalog))
+    before = sorted(catalog.iterdir())
     assert "no part of a catalog" in refused(catalog, "--out", catalog / "r.html").message
-    assert sorted(os.listdir(catalog)) == before
+    assert sorted(catalog.iterdir()) == before
 
 
 def test_a_place_that_cannot_be_written_is_told(catalog: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page in a real browser: search, filters, one task, the keyboard alone, colours, a phone, and texts that mean harm.
+"""The page in a real browser: search, filters, one task, the keyboard alone, colours, a phone, texts that mean harm.
 
 After each test the page has asked for nothing but its own file, and its console is empty.
 """
@@ -17,6 +17,12 @@ from playwright.sync_api import Browser, Page, expect
 from reported import ALL_KINDS, GOLD, REASON, ROWS, SAID, WRONG, Made, make_catalog, rejected_row, run
 
 Open = Callable[..., Page]
+
+
+def in_page(name: str) -> str:
+    """A function that is run in the page."""
+    text = (Path(__file__).parent / "in_page" / f"{name}.js").read_text()
+    return text.partition("\n")[2].strip().removesuffix(";")
 
 
 def names(page: Page) -> list[str]:
@@ -201,11 +207,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(html: Path, op
     reached = []
     for _ in range(60):
         page.keyboard.press("Tab")
-        what = page.evaluate(
-            """() => { const e = document.activeElement, style = getComputedStyle(e);
-            const seen = style.outlineStyle !== 'none' || getComputedStyle(e.closest('.scroller') ?? e).outlineStyle !== 'none';
-            return [e.tagName, e.id || e.getAttribute('aria-label') || e.innerText, seen]; }"""
-        )
+        what = page.evaluate(in_page("focused"))
         if what[0] == "BODY":
             break
         reached.append(what)
@@ -224,8 +226,7 @@ def test_parts_are_named_for_those_who_hear_the_page(html: Path, opened: Open) -
     assert grid.get_by_role("row").count() == 6
     assert page.get_by_role("row", name=re.compile("mean-fare")).get_attribute("aria-rowindex") == "6"
     assert page.get_by_role("group", name="Tier").get_by_role("checkbox").count() == 4
-    unnamed = "[...document.querySelectorAll('button, input, select, a')].filter(e => !(e.innerText || e.labels?.length || e.ariaLabel)).map(e => e.outerHTML)"
-    assert page.evaluate(unnamed) == []
+    assert page.evaluate(in_page("unnamed")) == []
     assert page.get_attribute("html", "lang") == "en"
 
 
@@ -247,28 +248,9 @@ def test_colours_follow_the_system_and_the_button(html: Path, opened: Open) -> N
 def test_text_stands_out_from_its_ground(html: Path, opened: Open, scheme: str) -> None:
     page = opened(html, "#test/mean-fare", color_scheme=scheme)
     page.wait_for_selector("#task-title")
-    weak = page.evaluate(CONTRAST)
+    weak = page.evaluate(in_page("contrast"))
     assert weak == []
 
-
-# Every text's colour against the ground it stands on (WCAG 2.2: 4.5 to 1), over all views.
-CONTRAST = """() => {
-  for (const view of document.querySelectorAll('.view')) view.hidden = false;
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
-  const rgba = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return canvas.getImageData(0, 0, 1, 1).data; };
-  const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (e) => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
-  const weak = new Set();
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const e = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(e.tagName) || !e.checkVisibility()) continue;
-    const style = getComputedStyle(e);
-    const [one, other] = [light(rgba(e instanceof SVGElement ? style.fill : style.color)), light(ground(e))].sort((a, b) => b - a);
-    if ((one + 0.05) / (other + 0.05) < 4.5) weak.add(`${e.tagName} ${e.className.baseVal ?? e.className}: ${texts.currentNode.data.slice(0, 20)}`);
-  }
-  return [...weak];
-}"""
 
 HOSTILE = {
     "script": "</script><script>window.harm = 1</script>",
@@ -289,7 +271,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with answers, of a catalog in which every text that comes from a row, a table or an answer means harm."""
+    """A report with answers, of a catalog in which all that rows, tables and answers say means harm."""
     folder = tmp_path_factory.mktemp("hostile")
     tasks = [
         Made(f"task-{number}", text + "?", tables=(text,), instruction=text, accept=(text,), reject=(text,), gold=text,
@@ -346,7 +328,7 @@ class Listening(BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 
-    do_POST = do_GET
+    do_POST = do_GET  # noqa: N815 - the name that the server calls
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
@@ -358,7 +340,7 @@ def test_the_policy_stops_what_a_fault_would_let_in(html: Path, browser: Browser
     page.wait_for_selector("#tasks tbody .main")
     with ThreadingHTTPServer(("127.0.0.1", 0), Listening) as outside:
         Thread(target=outside.serve_forever, daemon=True).start()
-        page.evaluate(LET_IN, f"http://127.0.0.1:{outside.server_port}")
+        page.evaluate(in_page("let_in"), f"http://127.0.0.1:{outside.server_port}")
         outside.shutdown()
     assert page.evaluate("window.harm") is None
     assert page.locator("#tasks").is_visible(), "a style of somebody else's has no effect"
@@ -367,25 +349,6 @@ def test_the_policy_stops_what_a_fault_would_let_in(html: Path, browser: Browser
         "() => { try { document.body.innerHTML = '<b>'; } catch (e) { return String(e); } }"
     )
     page.close()
-
-
-# What a hole in the page would be used for.
-LET_IN = """async (outside) => {
-  const add = (tag, values) => document.body.append(Object.assign(document.createElement(tag), values));
-  const trying = (work) => { try { return work(); } catch { return null; } };
-  add('img', {src: `${outside}/image`});
-  add('iframe', {src: `${outside}/frame`});
-  add('link', {rel: 'stylesheet', href: `${outside}/style`});
-  add('style', {textContent: 'body { display: none }'});
-  trying(() => add('script', {textContent: 'window.harm = 1'}));
-  trying(() => add('script', {src: `${outside}/script`}));
-  trying(() => document.body.setAttribute('onclick', 'window.harm = 1'));
-  trying(() => document.body.click());
-  trying(() => navigator.sendBeacon(`${outside}/beacon`, 'x'));
-  trying(() => new WebSocket(outside.replace('http', 'ws')));
-  await fetch(`${outside}/fetch`).catch(() => null);
-  await new Promise((done) => setTimeout(done, 300));
-}"""
 
 
 def test_pictures_show_what_is_chosen_and_lead_to_it(html: Path, opened: Open) -> None:
@@ -506,11 +469,11 @@ def test_ten_thousand_tasks_are_one_small_file_of_which_little_is_in_the_documen
     page.keyboard.press("End")
     page.wait_for_selector("#tasks-9999.active")
     assert page.locator("#tasks-9999 .main").inner_text() == "task-9999"
-    assert page.evaluate(IN_SIGHT, "tasks-9999")
+    assert page.evaluate(in_page("in_sight"), "tasks-9999")
     page.keyboard.press("Home")
     for _ in range(30):
         page.keyboard.press("ArrowDown")
-    assert page.evaluate(IN_SIGHT, "tasks-30")
+    assert page.evaluate(in_page("in_sight"), "tasks-30")
     page.fill("#search", "port 7321 ")
     assert names(page) == ["task-7321"]
     page.keyboard.press("ArrowDown")
@@ -522,11 +485,6 @@ def test_ten_thousand_tasks_are_one_small_file_of_which_little_is_in_the_documen
     page.evaluate("location.hash = '#pictures'")
     page.wait_for_selector("#pictures svg")
     assert nodes(page) < 3 * NODES
-
-
-IN_SIGHT = """id => { const row = document.getElementById(id).getBoundingClientRect();
-  const box = document.querySelector('#tasks-scroller').getBoundingClientRect(); const head = document.querySelector('#tasks thead').offsetHeight;
-  return row.top >= box.top + head - 1 && row.bottom <= box.bottom + 1; }"""
 
 
 def test_of_many_tables_a_field_finds_one(large: Path, opened: Open) -> None:
