@@ -72,7 +72,9 @@ class Grid {
   render() {
     const height = this.rowHeight;
     const seenRows = Math.ceil(this.scroller.clientHeight / height);
-    const from = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - BEYOND, this.values.length));
+    // After a filter the place that is scrolled to may lie beyond the last row; the browser corrects it later.
+    const first = Math.min(Math.floor(this.scroller.scrollTop / height), this.values.length - seenRows);
+    const from = Math.max(0, first - BEYOND);
     const to = Math.min(this.values.length, from + seenRows + 2 * BEYOND);
     const rows = this.values.slice(from, to).map((value, at) => this.row(value, from + at));
     this.body.replaceChildren(spacer(from * height), ...rows, spacer((this.values.length - to) * height));
