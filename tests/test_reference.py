@@ -26,7 +26,7 @@ from builder.check.task_rules import TASK_RULES
 from builder.cli import load_commands
 from builder.commands.options import cache_folder
 from builder.diff import KINDS
-from builder.ship.patience import LONGEST_WAIT
+from builder.hub.patience import LONGEST_WAIT
 from builder.ship.published import FOLDERS, ROOT_FILES
 from builder.ship.remote import COMMIT_BYTES, COMMIT_FILES
 from catalog.curriculum import Curriculum
