@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from builder.sources import SetAside, read_rows
+from builder.sources.kinds import SOURCES
 from catalog.errors import RowError
 from catalog.findings import Finding
 from catalog.rows import KNOWN_COLUMNS
@@ -200,3 +202,13 @@ def test_what_a_column_should_hold_is_said_plainly(
         list(read_rows(path))
     assert expected in (error.value.expected or "")
     assert "Input should" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", sorted(SOURCES))
+def test_a_missing_file_and_one_without_rows_are_told(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(RowError, match="no such file"):
+        list(read_rows(tmp_path / f"none{suffix}"))
+    path = tmp_path / f"rows{suffix}"
+    pd.DataFrame({"task_id": []}).to_parquet(path) if suffix == ".parquet" else path.write_text("")
+    with pytest.raises(RowError, match="no row"):
+        list(read_rows(path))
