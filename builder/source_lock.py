@@ -33,7 +33,7 @@ class SourceLock(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
-    commit: str = Field(pattern=r"^[0-9a-f]{40}\Z")
+    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
 
 
 def source_lock_path(path: Path) -> Path:

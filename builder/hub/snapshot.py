@@ -93,6 +93,7 @@ class Snapshot:
         target = self.folder / path
         if target.is_file() and target.stat().st_size == held.bytes:
             return target
+        target.unlink(missing_ok=True)  # somebody changed it; huggingface_hub would believe its own notes
         place = download(self._repository, path, self._commit, self.folder, held.bytes)
         if not held.is_same(place, place.stat().st_size):
             place.unlink()

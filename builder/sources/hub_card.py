@@ -21,7 +21,6 @@ from typing import Any, Final
 from huggingface_hub import metadata_load
 
 from catalog.errors import RowError
-from catalog.faults import plainly
 from catalog.written import shown
 
 CARD: Final = "README.md"
@@ -63,21 +62,26 @@ def configs_of(card: Path | None, where: str) -> tuple[Config, ...]:
     if card is None:
         return ()
     place = f"{where}/{CARD}"
+    if card.stat().st_size > _CARD_BYTES:
+        raise _unusable(place, f"{card.stat().st_size:,} bytes; the most is {_CARD_BYTES:,}")
+    head = _head(card, place)
     try:
-        if card.stat().st_size > _CARD_BYTES:
-            raise ValueError(f"{card.stat().st_size:,} bytes; the most is {_CARD_BYTES:,}")
-        head = metadata_load(card) or {}
         listed = _configs(head.get("configs"))
-    except RecursionError:
-        raise _unusable(place, "nesting too deep") from None
-    except Exception as error:  # the YAML library's own are of many kinds, and none of them is a fault of ours
-        if isinstance(error, OSError):
-            raise
-        raise _unusable(place, plainly(error)) from None
+    except ValueError as error:
+        raise _unusable(place, str(error)) from None
     names = [config.name for config in listed]
     if len(set(names)) != len(names):
         raise _unusable(place, f"two configs of one name: {', '.join(names[:10])}")
     return listed
+
+
+def _head(card: Path, place: str) -> dict[str, Any]:
+    try:
+        return metadata_load(card) or {}
+    except RecursionError:
+        raise _unusable(place, "nesting too deep") from None
+    except Exception as error:  # of the YAML library, and of many kinds; nothing of ours runs here
+        raise _unusable(place, " ".join(str(error).split())) from None
 
 
 def _configs(value: Any) -> tuple[Config, ...]:

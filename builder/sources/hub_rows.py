@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from builder.hub.place import SCHEME, HubPlace, hub_place
@@ -74,6 +73,7 @@ class HubRows:
             HubError: where a file cannot be had.
         """
         listed = self._snapshot.files
-        card: Path | None = self._snapshot.fetch(CARD) if CARD in listed else None
-        paths = files_of(listed, configs_of(card, self.where), self._part, self.where)
+        alone = self._part in listed  # then the card says nothing that matters
+        configs = () if alone or CARD not in listed else configs_of(self._snapshot.fetch(CARD), self.where)
+        paths = files_of(listed, configs, self._part, self.where)
         return tuple(Part(self._snapshot.fetch(path), f"{self.where}/{path}") for path in paths)
