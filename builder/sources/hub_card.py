@@ -96,6 +96,8 @@ def _configs(value: Any) -> tuple[Config, ...]:
 def _config(entry: Any, budget: Iterator[int]) -> Config:
     if not isinstance(entry, dict):
         raise ValueError("a config is no set of keys")
+    if next(budget, None) is None:
+        raise ValueError(f"more than {_MOST_PATTERNS:,} configs and patterns")
     name = _text(entry.get("config_name", DEFAULT), "config_name")
     folder = _text(entry.get("data_dir") or ".", "data_dir").strip("/").removeprefix("./")
     patterns: dict[str, tuple[str, ...]] = {}

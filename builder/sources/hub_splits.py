@@ -9,8 +9,9 @@ together in silence: each word is a split, and another of the same meaning is ta
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -20,18 +21,21 @@ from catalog.errors import RowError
 from catalog.written import shown
 
 # Words of one meaning.
-_WORDS: Final = (
+SPLIT_WORDS: Final = (
     ("train", "training"),
     ("validation", "valid", "val", "dev"),
     ("test", "testing", "eval", "evaluation"),
 )
-_ALL_WORDS: Final = "|".join(word for words in _WORDS for word in words)
+_ALL_WORDS: Final = "|".join(word for words in SPLIT_WORDS for word in words)
 _NUMBERED: Final = re.compile(r"(?:.*/)?([A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*?)-\d{5}-of-\d{5}[^/]*")
 _WORD: Final = re.compile(rf"(?:^|[-._ 0-9])({_ALL_WORDS})(?:$|[-._ 0-9])")
+_MOST_LOOKS: Final = 20_000_000
 # What lies in many repositories beside the rows.
 _NO_ROWS: Final = frozenset({"dataset_infos.json", "dataset_info.json", "harborwright.json", "registry.json"})
 
-Splits = dict[str, tuple[str, ...]]
+# Each split with what finds its files: of a card with many only one is looked for.
+Finder = Callable[[], tuple[str, ...]]
+Splits = dict[str, Finder]
 
 
 def files_of(listed: Collection[str], configs: tuple[Config, ...], part: str | None, where: str) -> tuple[str, ...]:
@@ -52,7 +56,7 @@ def files_of(listed: Collection[str], configs: tuple[Config, ...], part: str | N
     known = {config.name: _splits(listed, config) for config in configs or (_WHOLE,)}
     found = _candidates(known, configs, part)
     if len(found) == 1:
-        return _readable(found[0], where)
+        return _readable(found[0](), where)
     named = [f"{name}/{split}" if len(known) > 1 else split for name, one in known.items() for split in one]
     if not named:
         raise RowError(
@@ -75,7 +79,7 @@ def files_of(listed: Collection[str], configs: tuple[Config, ...], part: str | N
 _WHOLE: Final = Config("default", True, "", {})
 
 
-def _candidates(known: Mapping[str, Splits], configs: tuple[Config, ...], part: str | None) -> list[tuple[str, ...]]:
+def _candidates(known: Mapping[str, Splits], configs: tuple[Config, ...], part: str | None) -> list[Finder]:
     """The sets of files that what was asked for may mean: one where it is clear."""
     usual = [config.name for config in configs if config.is_default] or list(known)
     if part is None:
@@ -87,17 +91,17 @@ def _candidates(known: Mapping[str, Splits], configs: tuple[Config, ...], part: 
     return found or list(known.get(part, {}).values())
 
 
-def _named(splits: Splits, asked: str) -> list[tuple[str, ...]]:
+def _named(splits: Splits, asked: str) -> list[Finder]:
     if asked in splits:
         return [splits[asked]]
-    alike = next((words for words in _WORDS if asked in words), ())
+    alike = next((words for words in SPLIT_WORDS if asked in words), ())
     return [splits[word] for word in alike if word in splits]
 
 
 def _splits(listed: Iterable[str], config: Config) -> Splits:
     if config.patterns:
-        paths = sorted(listed, key=str.encode)
-        return {split: _matching(paths, patterns, config.folder) for split, patterns in config.patterns.items()}
+        everything, folder = list(listed), config.folder
+        return {split: partial(_matching, everything, ones, folder) for split, ones in config.patterns.items()}
     inside = f"{config.folder}/" if config.folder else ""
     paths = [path for path in listed if path.startswith(inside) and _may_hold_rows(path)]
     return _by_names(sorted(paths, key=str.encode), len(inside))
@@ -115,8 +119,8 @@ def _by_names(paths: list[str], skip: int) -> Splits:
             if word := word_of(path[skip:]):
                 splits.setdefault(word, []).append(path)
         if splits:
-            return {split: tuple(files) for split, files in splits.items()}
-    return {ONLY_SPLIT: tuple(paths)} if paths else {}
+            return {split: partial(tuple, files) for split, files in splits.items()}
+    return {ONLY_SPLIT: partial(tuple, paths)} if paths else {}
 
 
 def _numbered(path: str) -> str | None:
@@ -135,6 +139,14 @@ def _of_file(path: str) -> str | None:
 
 
 def _matching(paths: list[str], patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    if len(paths) * len(patterns) > _MOST_LOOKS:
+        raise RowError(
+            "the card of the data set has too many patterns for its files",
+            expected=f"at most {_MOST_LOOKS:,} files times patterns of one split",
+            found=f"{len(paths):,} files, {len(patterns):,} patterns",
+            fix="name a file of rows: hf:ORG/NAME@REVISION:FILE",
+        )
+    paths = sorted(paths, key=str.encode)
     found: dict[str, None] = {}
     for pattern in patterns:
         parts = [*PurePosixPath(folder).parts, *pattern.split("/")]

@@ -12,7 +12,7 @@ from catalog.faults import plainly
 from catalog.written import shown
 
 # What lies beside shards and is no shard: what programs mark their work with (_SUCCESS), and papers about a data set.
-_PAPERS: Final = frozenset({"readme", "license", "licence", "notice", "changelog", "citation"})
+PAPERS: Final = frozenset({"readme", "license", "licence", "notice", "changelog", "citation"})
 _EXAMPLES: Final = 3
 
 
@@ -59,7 +59,7 @@ class Shards:
 
 
 def _is_beside(path: Path) -> bool:
-    return path.name.startswith((".", "_")) or (not is_rows(path) and path.stem.lower() in _PAPERS)
+    return path.name.startswith((".", "_")) or (not is_rows(path) and path.stem.lower() in PAPERS)
 
 
 def _found(folder: Path) -> str:

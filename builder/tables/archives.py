@@ -49,6 +49,7 @@ class _Contents:
     files: dict[str, int] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
     names: Counter[str] = field(default_factory=Counter)
+    count: int = 0
 
     def add(self, archive: Path, raw: str, length: int, other: str = "") -> str:
         """Take down a member; returns its name."""
@@ -56,8 +57,8 @@ class _Contents:
         if not name:
             return name
         self.names[name] += 1
-        if sum(self.names.values()) > _MOST_MEMBERS:
-            raise _refused(archive, f"at most {_MOST_MEMBERS:,} members", "more")
+        self.count += 1
+        _refuse_many(archive, self.count)
         if other:
             self.others[name] = other
         else:
@@ -66,8 +67,9 @@ class _Contents:
 
     def wanted(self, archive: Path, member: str, where: str) -> list[str]:
         """The files that a member's name brings: itself, or all below it that are not hidden."""
-        below = [name for name in self.names if name.startswith(f"{member}/") and not _is_hidden(name, member)]
-        found = [member] if member in self.names else below
+        found = [member] if member in self.names else [name for name in self.names if name.startswith(f"{member}/")]
+        if found != [member]:
+            found = [name for name in found if not _is_hidden(name, member)]
         if not found:
             raise MissingTableError(
                 f"the archive has no member {member!r}",
@@ -86,13 +88,14 @@ class _Contents:
 
 @dataclass(slots=True)
 class _Zip:
-    """A zip archive that is open: its members by path, and the lengths of those that rows named so far."""
+    """A zip archive that is open: its members by path, and those that rows named so far."""
 
     sha256: str
     file: zipfile.ZipFile
     contents: _Contents
     members: dict[str, zipfile.ZipInfo]
-    taken: dict[str, int] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    taken_bytes: int = 0
 
 
 class Archives:
@@ -107,11 +110,12 @@ class Archives:
         self._tars: dict[str, _Contents] = {}
         self._zip: _Zip | None = None
 
-    def bring(self, archive: Path, sha256: str, member: str, where: str) -> Path:
+    def bring(self, archive: Path, name: str, sha256: str, member: str, where: str) -> Path:
         """See to it that a member lies below the folder that is returned, under its own path.
 
         Args:
             archive: the archive's file.
+            name: what the row calls it, whose end says of which kind it is.
             sha256: of its bytes.
             member: a relative path without "..".
             where: the row that names it.
@@ -122,10 +126,10 @@ class Archives:
         """
         folder = self._home / sha256
         try:
-            if archive.name.lower().endswith(".zip"):
+            if name.lower().endswith(".zip"):
                 self._from_zip(archive, sha256, member, folder, where)
             else:
-                self._from_tar(archive, sha256, member, folder, where)
+                self._from_tar(archive, name, sha256, member, folder, where)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
                 raise
@@ -146,8 +150,9 @@ class Archives:
                 if info.flag_bits & 1:
                     raise _refused(archive, "members that can be read without a password", f"{name}, encrypted", where)
                 if name not in opened.taken:
-                    opened.taken[name] = info.file_size
-                    refuse_size(archive, sum(opened.taken.values()), archive.stat().st_size)
+                    opened.taken.add(name)
+                    opened.taken_bytes += info.file_size
+                    refuse_size(archive, opened.taken_bytes, archive.stat().st_size)
                 if not _is_there(folder / name, info.file_size):
                     with opened.file.open(info) as stream:
                         _write(stream, folder / name, archive)
@@ -159,18 +164,24 @@ class Archives:
                 self._zip.file.close()
                 self._zip = None
             file = zipfile.ZipFile(archive)
+            _refuse_many(archive, len(file.infolist()))
             members = {_contained(archive, info.filename): info for info in file.infolist()}
             self._zip = _Zip(sha256, file, _of_zip(archive, file), members)
         return self._zip
 
-    def _from_tar(self, archive: Path, sha256: str, member: str, folder: Path, where: str) -> None:
+    def _from_tar(self, archive: Path, name: str, sha256: str, member: str, folder: Path, where: str) -> None:
         contents = self._tars.get(sha256)
         if contents is None:
-            contents = _kept(folder) or _unpack(archive, folder)
-        if not all(_is_there(folder / name, contents.files[name]) for name in contents.wanted(archive, member, where)):
+            contents = _kept(folder) or _unpack(archive, name, folder)
+        if not all(_is_there(folder / one, contents.files[one]) for one in contents.wanted(archive, member, where)):
             shutil.rmtree(folder, ignore_errors=True)  # somebody took a file out of the cache
-            contents = _unpack(archive, folder)
+            contents = _unpack(archive, name, folder)
         self._tars[sha256] = contents
+
+
+def _refuse_many(archive: Path, count: int) -> None:
+    if count > _MOST_MEMBERS:
+        raise _refused(archive, f"at most {_MOST_MEMBERS:,} members", "more")
 
 
 def _is_there(path: Path, length: int) -> bool:
@@ -201,20 +212,20 @@ def _of_zip(archive: Path, opened: zipfile.ZipFile) -> _Contents:
     return contents
 
 
-def _unpack(archive: Path, folder: Path) -> _Contents:
+def _unpack(archive: Path, name: str, folder: Path) -> _Contents:
     """All regular files of a tar archive, into a folder that is there whole or not at all; and what else it has."""
     beside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     contents = _Contents()
     try:
         beside.mkdir(parents=True)
         with damage(archive):
-            for info, stream in members_of(archive):
+            for info, stream in members_of(archive, name):
                 if info.isdir():
                     _contained(archive, info.name)
                     continue
-                name = contents.add(archive, info.name, info.size, _kind_of(info) if stream is None else "")
-                if stream is not None and name and contents.names[name] == 1:
-                    _write(stream, beside / name, archive)
+                member = contents.add(archive, info.name, info.size, _kind_of(info) if stream is None else "")
+                if stream is not None and member and contents.names[member] == 1:
+                    _write(stream, beside / member, archive)
         kept = {"files": contents.files, "others": contents.others, "names": contents.names}
         write_whole(_list_of(folder), json.dumps(kept))
         with contextlib.suppress(OSError):  # another build was quicker, and has the same

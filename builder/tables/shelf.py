@@ -150,7 +150,7 @@ class TableShelf:
         _, path = self._locate(archive, where)
         if not path.is_file():
             raise self._missing(archive, where, "a folder of this name")
-        folder = archives.bring(path, self._digest_of_archive(path), name, where)
+        folder = archives.bring(path, archive, self._digest_of_archive(path), name, where)
         return folder.resolve(), folder.resolve() / name
 
     def _digest_of_archive(self, path: Path) -> str:

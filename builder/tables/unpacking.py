@@ -87,13 +87,17 @@ class _Forward(io.RawIOBase):
         return self._place
 
 
-def members_of(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+def members_of(path: Path, name: str) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
     """The members of a tar archive in their order, each with its bytes, to be read before the next; none of a link.
+
+    Args:
+        path: the archive.
+        name: what it is called, whose end says how it is packed.
 
     Raises:
         TarError, OSError, EOFError and what else a library says of damage: see ``damage``.
     """
-    suffix = next(suffix for suffix in TAR_SUFFIXES if path.name.lower().endswith(suffix))
+    suffix = next(suffix for suffix in TAR_SUFFIXES if name.lower().endswith(suffix))
     with _OPENERS[suffix](path) as packed:
         stream = _Forward(packed, path)
         with tarfile.TarFile(fileobj=stream, mode="r") as archive:

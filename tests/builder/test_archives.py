@@ -328,3 +328,15 @@ def test_a_missing_archive_and_a_folder_of_its_name_are_told(folder: Path) -> No
     (folder / "dir.zip").mkdir()
     assert "is missing" in refused(folder, "none.zip::x.csv").message
     assert refused(folder, "dir.zip::x.csv").found == "a folder of this name"
+
+
+def test_an_archive_may_stand_behind_a_link_of_another_name(folder: Path) -> None:
+    for name, packed in (("all.zip", zipped(FILES)), ("all.tar.gz", gzip.compress(tarred(FILES)))):
+        (folder / f"blob-{name[-3:]}").write_bytes(packed)
+        (folder / name).symlink_to(f"blob-{name[-3:]}")
+        assert find(folder, f"{name}::cities.csv")[0].source.read_bytes() == CITIES
+
+
+def test_an_archive_of_many_members_is_read_in_a_moment(folder: Path) -> None:
+    (folder / "all.zip").write_bytes(zipped({f"{number}.csv": b"x\n1\n" for number in range(20_000)}))
+    assert find(folder, "all.zip::19999.csv")[0].name == "19999.csv"
