@@ -50,22 +50,23 @@ def refuse_unlike(parts: tuple[Part, ...], where: str) -> None:
 
 
 def _refuse_other_columns(parts: tuple[Part, ...], columns_of: Callable[[Path], dict[str, str]]) -> None:
-    holders: dict[str, tuple[str, Part]] = {}  # the type of each column, and the first file that has one for it
+    names = _columns_of(parts[0], columns_of).keys()
+    seen: dict[str, tuple[str, Part]] = {}  # the type of each column, and the first file that has one for it
     for part in parts:
-        with renamed(part):
-            columns = columns_of(part.path)
+        columns = _columns_of(part, columns_of)
+        lacking, more = names - columns.keys(), columns.keys() - names
+        if lacking or more:
+            found = [f"no {_listed(lacking)}"] * bool(lacking) + [f"also {_listed(more)}"] * bool(more)
+            raise _unlike(part, parts[0], f"the columns {_listed(names)}", " and ".join(found))
         for name, kind in columns.items():
-            if kind or part is parts[0]:
-                known, holder = holders.setdefault(name, (kind, part))
-                if known and kind and known != kind:
-                    raise _unlike(part, holder, f"{name!r} of type {known}", f"{name!r} of type {kind}")
-                holders[name] = (known or kind, holder if known else part)
-        if part is parts[0]:
-            first = columns
-        elif columns.keys() != first.keys():
-            lacks = f"no {_listed(first.keys() - columns.keys())}" if first.keys() - columns.keys() else ""
-            more = f"also {_listed(columns.keys() - first.keys())}" if columns.keys() - first.keys() else ""
-            raise _unlike(part, parts[0], f"the columns {_listed(first)}", " and ".join(filter(None, (lacks, more))))
+            known, holder = seen.setdefault(name, (kind, part)) if kind else ("", part)
+            if known != kind:
+                raise _unlike(part, holder, f"{name!r} of type {known}", f"{name!r} of type {kind}")
+
+
+def _columns_of(part: Part, columns_of: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+    with renamed(part):
+        return columns_of(part.path)
 
 
 def _listed(names: Iterable[str]) -> str:
