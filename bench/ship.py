@@ -20,7 +20,7 @@ from bench.measure import Run, machine, run
 from builder.commands.options import cache_folder
 from builder.demo import write_tables
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "builder" / "ship"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "builder"))
 
 import hub_server
 

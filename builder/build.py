@@ -23,7 +23,7 @@ from builder.images.store import DataImages
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.ours import refuse_what_is_not_ours
-from builder.plan import open_source, plan
+from builder.plan import Source, open_source, plan
 from builder.sources import RowsError, SetAside
 from builder.sources.base import ERROR_LIMIT
 from builder.standing import (
@@ -176,14 +176,14 @@ def build(
     _open_cache(cache)
     source = open_source(spec, cache)
     known = read_inspections(cache)
-    state = BuildState.read(out, source.file)
+    state = BuildState.read(out, source.where)
     unused = {"source", "tables", "push"} | ({"layer"} if spec.data == "bake" else set())
     policies = policies_text(spec.model_dump_json(exclude=unused), lock)
-    record = Recorder(source.file, policies)
+    record = Recorder(source.origin, policies)
     notes: list[Finding] = []
     if len(state):  # told before any work, and also where nothing would be written
         refuse_what_is_not_ours(out, spec.full_name)
-    shelf = TableShelf(source.tables, notes.append, known)
+    shelf = TableShelf(source.tables, notes.append, known, cache)
     images = images_for(spec, lock, cache, resend=resend)
     if not (resend and images) and all_stands(record, shelf, notes, state, out):
         report.count_all(state)
@@ -192,7 +192,7 @@ def build(
         if jobs > 1:
             start_ahead()
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
-        shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections})
+        shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections}, cache)
         with _forgetting_what_changed(cache):
             marks = Fingerprints(policies)
             dedupe = Deduplicator()
@@ -207,13 +207,14 @@ def build(
                 kept = [step for step in same if isinstance(step, Kept)]
                 report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
                 if strict:
-                    _refuse_to_set_aside(report, record.file or spec.source)
+                    _refuse_to_set_aside(report, source.where or spec.source)
             else:
                 remaining = over_images(itertools.chain(same, [] if first is None else [first], rest), images)
                 with building(out, spec.full_name) as folder:
-                    _write(Workplace(spec, lock, folder, out), remaining, state, report, record, shelf, jobs, progress)
+                    work = Workplace(spec, lock, folder, out)
+                    _write(work, remaining, state, report, source, record, shelf, jobs, progress)
                     if strict:
-                        _refuse_to_set_aside(report, record.file or spec.source)
+                        _refuse_to_set_aside(report, source.where or spec.source)
     keep_inspections(cache, known, shelf.inspections)
     report.count_images(images)
     report.seconds = time.monotonic() - began
@@ -251,13 +252,14 @@ def _write(
     steps: Iterator[Step],
     state: BuildState,
     report: BuildReport,
+    source: Source,
     record: Recorder,
     shelf: TableShelf,
     jobs: int,
     progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
-    next_state = StateWriter(place.new, record.file)
+    next_state = StateWriter(place.new, source.where)
     present = doubtful = 0
     # Closed whatever happens: a build that is interrupted here ends its workers before its folder goes.
     with (

@@ -184,9 +184,11 @@ class Spec(_Section):
     org: str = Field(pattern=r"^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$")
     name: str
     description: str = ""
-    # "demo", or a JSONL, JSON, CSV or Parquet file of rows, relative to the spec.
+    # "demo"; a JSONL, JSON, CSV or Parquet file of rows, or a folder of such, relative to the spec; or a data set on
+    # the Hub, hf:ORG/NAME@REVISION[:SPLIT].
     source: str
-    # The folder in which a row's tables are looked up, relative to the spec. None: the folder of the rows file.
+    # The folder in which a row's tables are looked up, relative to the spec. None: the folder that the rows lie in, or
+    # the data set they come from.
     tables: str | None = None
     splits: tuple[str, ...] = ("train", "test", "eval")
     # The split of a row that names none.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import typer
 
 from builder import show
 from builder.build import BuildReport, build
+from builder.commands.given import spec_of, spec_place
 from builder.commands.options import (
     CLEAN,
     FINDINGS,
@@ -26,63 +26,10 @@ from builder.commands.options import (
     cache_folder,
 )
 from builder.lock import ImageLock, find_lock, make_lock
-from builder.sources.reading import SOURCES
+from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
 from catalog import paths
 from catalog.errors import SpecError, UserError
-from catalog.spec import Spec, parse_spec, read_spec
-
-_FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
-_AS_CSV = "save it as CSV, separated by commas, with a name that ends in .csv"
-_UNPACK = "unpack it first"
-# How the files that people have at hand become rows.
-_CONVERT = {
-    ".txt": "end its name in .jsonl where each line is a JSON object, in .csv where commas separate its fields",
-    ".tsv": _AS_CSV,
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), f"{_AS_CSV} (a workbook's one sheet)"),
-    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), _UNPACK),
-    **dict.fromkeys((".yaml", ".yml"), "write the spec as TOML, or the rows as one JSON object a line in .jsonl"),
-}
-
-
-def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
-    """The spec at ``source``, or for a file of rows the spec that its options spell out.
-
-    Raises:
-        SpecError: where the options do not go with the source, or the spec cannot be used.
-    """
-    if source.suffix.lower() == ".toml":
-        if tables or name:
-            raise SpecError("--tables and --name go with a file of rows", where=source, fix="set them in the spec")
-        return read_spec(source)
-    if source.suffix.lower() not in SOURCES:
-        raise SpecError(
-            "this is neither a spec nor a file of rows",
-            where=source,
-            expected=f"a name that ends in .toml (a spec), or in {', '.join(SOURCES)} (rows)",
-            found=source.suffix or "no suffix",
-            fix=_CONVERT.get(source.suffix.lower(), "name another file"),
-        )
-    parts = _FULL_NAME.fullmatch(name or "")
-    if parts is None:
-        raise SpecError(
-            "a catalog needs a name",
-            where=source,
-            expected="--name org/name",
-            found=name or "nothing",
-            fix=f"harborwright build {source} --name my-org/{source.stem.lower()}",
-        )
-    if tables and not tables.is_dir():
-        raise SpecError(
-            "there is no such folder of tables",
-            where=tables,
-            expected="the folder that the rows' tables lie in",
-            found="a file" if tables.exists() else "nothing",
-            fix="correct --tables",
-        )
-    values = {"org": parts[1], "name": parts[2], "source": source.name}
-    if tables:
-        values["tables"] = str(tables.resolve())
-    return parse_spec(values, source)
+from catalog.spec import Spec
 
 
 @contextlib.contextmanager
@@ -92,12 +39,13 @@ def lock_for(spec: Spec, source: Path) -> Iterator[ImageLock]:
     A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing. Where
     the build fails, a lock that was made for it goes again.
     """
-    lock = find_lock(spec, source)
+    beside = spec_place(source)
+    lock = find_lock(spec, beside, named=source)
     if lock.is_pinned or spec.image.lock != "auto":
         yield lock
         return
     try:
-        made, file = make_lock(spec, source)
+        made, file = make_lock(spec, beside, named=source)
     except UserError:
         yield lock
         return
@@ -108,6 +56,30 @@ def lock_for(spec: Spec, source: Path) -> Iterator[ImageLock]:
         raise
     # On standard error, as progress is: a file that nobody asked for is not left without a word.
     typer.echo(f"wrote {file}, the images by digest (kind {made.kind}); harborwright lock renews it", err=True)
+
+
+@contextlib.contextmanager
+def pinned(spec: Spec, source: Path) -> Iterator[Spec]:
+    """The spec with its source at a commit: the one it names, else that of its lock, else one that is found now.
+
+    A lock that was made for a build that fails goes again.
+    """
+    name = unpinned_source(spec)
+    if name is None:
+        yield spec
+        return
+    beside = spec_place(source)
+    lock = find_source_lock(name, beside, source)
+    if lock is not None:
+        yield at_commit(spec, name, lock)
+        return
+    made, file = make_source_lock(name, beside)
+    try:
+        yield at_commit(spec, name, made)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    typer.echo(f"wrote {file}, {name.place} at commit {made.commit}; harborwright lock renews it", err=True)
 
 
 def run_build(
@@ -131,9 +103,13 @@ def run_build(
             fix="leave --resend out",
         )
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
-    with lock_for(spec, source) as lock, show.progress(f"building {spec.full_name}", quiet=quiet) as tell:
+    with (
+        pinned(spec, source) as exact,
+        lock_for(spec, source) as lock,
+        show.progress(f"building {spec.full_name}", quiet=quiet) as tell,
+    ):
         return build(
-            spec,
+            exact,
             place,
             lock,
             cache=cache_folder(),
