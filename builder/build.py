@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from builder.dedupe import Deduplicator, Repeats
+from builder.images.steps import all_asked, images_for, over_images
+from builder.images.store import DataImages
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.ours import refuse_what_is_not_ours
@@ -54,6 +56,7 @@ class BuildReport:
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
     gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
     a fair task, each with its reason and without its question; ``repeats`` tells of questions that several rows ask.
+    ``images`` are data images that were asked for, ``images_sent`` those that were sent or mended.
     """
 
     catalog: Path
@@ -67,6 +70,9 @@ class BuildReport:
     set_aside: list[SetAside] = field(default_factory=list)
     repeats: Repeats = field(default_factory=Repeats)
     findings: list[Finding] = field(default_factory=list)
+    images: int = 0
+    images_sent: int = 0
+    image_bytes_sent: int = 0
     seconds: float = 0.0
 
     @property
@@ -97,6 +103,11 @@ class BuildReport:
         self.answer_types[entry.answer_type] += 1
         self.on_their_word += not entry.program
 
+    def count_images(self, images: DataImages | None) -> None:
+        """Count what became of the build's data images."""
+        if images is not None:
+            self.images, self.images_sent, self.image_bytes_sent = images.count, images.sent, images.sent_bytes
+
     def count_all(self, state: BuildState) -> None:
         """Count every task of a catalog that did not change, column by column."""
         self.tasks = len(state)
@@ -122,6 +133,9 @@ class BuildReport:
             "repeats": asdict(self.repeats),
             "set_aside": [row.as_dict() for row in self.set_aside],
             "findings": [asdict(finding) for finding in self.findings],
+            "images": self.images,
+            "images_sent": self.images_sent,
+            "image_bytes_sent": self.image_bytes_sent,
             "seconds": round(self.seconds, 3),
         }
 
@@ -134,6 +148,7 @@ def build(
     cache: Path,
     jobs: int,
     strict: bool = False,
+    resend: bool = False,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.
@@ -145,6 +160,7 @@ def build(
         cache: a folder of ours that may go at any time; nothing but time depends on it.
         jobs: processes that bake.
         strict: let no row be set aside, whatever the reason: then nothing is built.
+        resend: ask for the data images of all tasks, part by part, and send what their repository lacks.
         progress: told how many tasks are done.
 
     Returns:
@@ -161,13 +177,15 @@ def build(
     source = open_source(spec, cache)
     known = read_inspections(cache)
     state = BuildState.read(out, source.where)
-    policies = policies_text(spec.model_dump_json(exclude={"source", "tables", "push"}), lock)
+    unused = {"source", "tables", "push"} | ({"layer"} if spec.data == "bake" else set())
+    policies = policies_text(spec.model_dump_json(exclude=unused), lock)
     record = Recorder(source.origin, policies)
     notes: list[Finding] = []
     if len(state):  # told before any work, and also where nothing would be written
         refuse_what_is_not_ours(out, spec.full_name)
     shelf = TableShelf(source.tables, notes.append, known, cache)
-    if all_stands(record, shelf, notes, state, out):
+    images = images_for(spec, lock, cache, resend=resend)
+    if not (resend and images) and all_stands(record, shelf, notes, state, out):
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
@@ -175,33 +193,42 @@ def build(
             start_ahead()
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
         shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections}, cache)
-        marks = Fingerprints(policies)
-        dedupe = Deduplicator()
-        steps = decide(plan(spec, source, shelf, report.findings.append, dedupe), marks, state, out)
-        same, rest = same_so_far(steps, state)
-        first = next(rest, None)
-        report.repeats = dedupe.repeats
-        if first is None and nothing_to_do(out, same, state):
-            report.set_aside = [row.bare for row in rows_set_aside(same)]
-            report.count_all(state)
-            kept = [step for step in same if isinstance(step, Kept)]
-            report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
-            if strict:
-                _refuse_to_set_aside(report, source.where or spec.source)
-        else:
-            remaining = itertools.chain(same, [] if first is None else [first], rest)
-            try:
+        with _forgetting_what_changed(cache):
+            marks = Fingerprints(policies)
+            dedupe = Deduplicator()
+            planned = plan(spec, source, shelf, report.findings.append, dedupe)
+            steps = decide(all_asked(planned, images) if resend and images else planned, marks, state, out)
+            same, rest = same_so_far(steps, state)
+            first = next(rest, None)
+            report.repeats = dedupe.repeats
+            if first is None and nothing_to_do(out, same, state):
+                report.set_aside = [row.bare for row in rows_set_aside(same)]
+                report.count_all(state)
+                kept = [step for step in same if isinstance(step, Kept)]
+                report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
+                if strict:
+                    _refuse_to_set_aside(report, source.where or spec.source)
+            else:
+                remaining = over_images(itertools.chain(same, [] if first is None else [first], rest), images)
                 with building(out, spec.full_name) as folder:
                     work = Workplace(spec, lock, folder, out)
                     _write(work, remaining, state, report, source, record, shelf, jobs, progress)
                     if strict:
                         _refuse_to_set_aside(report, source.where or spec.source)
-            except ChangedFileError as error:
-                forget_inspection(cache, str(error.where))
-                raise
     keep_inspections(cache, known, shelf.inspections)
+    report.count_images(images)
     report.seconds = time.monotonic() - began
     return report
+
+
+@contextlib.contextmanager
+def _forgetting_what_changed(cache: Path) -> Iterator[None]:
+    """Where a table proves to have other bytes than are remembered of it, the next build reads it again."""
+    try:
+        yield
+    except ChangedFileError as error:
+        forget_inspection(cache, str(error.where))
+        raise
 
 
 def _open_cache(cache: Path) -> None:

@@ -17,9 +17,10 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from builder.images.reference import DIGEST
 from builder.machine.images import ensure_base, find_local_images
 from builder.machine.recipe import base_body
-from builder.machine.registry import DIGEST, resolve
+from builder.machine.registry import resolve
 from catalog.errors import ImageError, SandboxError, SpecError
 from catalog.faults import expected_of, plainly
 from catalog.spec import Spec

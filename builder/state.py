@@ -47,7 +47,7 @@ _LISTS = b"harborwright.lists"
 # Stands for what the rows stand in, in the places of doubts.
 _HERE = "\0"
 # The code and the templates that a task's bytes follow from.
-_CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
+_CODE = ("builder/*.py", "builder/images/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
 
 
 class Fingerprints:

@@ -19,6 +19,7 @@ from builder.commands.options import (
     JsonOption,
     NameOption,
     OutOption,
+    ResendOption,
     SpecArgument,
     StrictOption,
     TablesOption,
@@ -27,7 +28,7 @@ from builder.commands.options import (
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
 from catalog import paths
-from catalog.errors import UserError
+from catalog.errors import SpecError, UserError
 from catalog.spec import Spec
 
 
@@ -89,9 +90,18 @@ def run_build(
     jobs: int | None,
     quiet: bool,
     strict: bool = False,
+    resend: bool = False,
 ) -> BuildReport:
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
+    if resend and spec.data != "layer":
+        raise SpecError(
+            "--resend is about data images, and this catalog has none",
+            where=source,
+            expected='data = "layer" in a spec',
+            found=f"data = {spec.data!r}",
+            fix="leave --resend out",
+        )
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
     with (
         pinned(spec, source) as exact,
@@ -105,6 +115,7 @@ def run_build(
             cache=cache_folder(),
             jobs=jobs or os.cpu_count() or 1,
             strict=strict,
+            resend=resend,
             progress=lambda tasks: tell(tasks, None),
         )
 
@@ -126,6 +137,13 @@ def print_report(report: BuildReport) -> None:
         tiers = f"; tiers: {_counts(report.tiers)}" if set(report.tiers) - {"none"} else ""
         show.console.print(f"  splits: {_counts(report.splits)}{tiers}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
+    if report.images:
+        sent = (
+            f"{report.images_sent:,} sent ({report.image_bytes_sent / 1e6:,.1f} MB)"
+            if report.images_sent
+            else "none sent"
+        )
+        show.console.print(f"  {show.counted(report.images, 'data image')} asked for, {sent}")
     show.findings(report.findings)
     if report.set_aside:
         _print_set_aside(report)
@@ -154,13 +172,14 @@ def build_command(
     name: NameOption = None,
     jobs: JobsOption = None,
     strict: StrictOption = False,
+    resend: ResendOption = False,
     json: JsonOption = False,
 ) -> None:
     """Turn rows into a catalog of task directories; what did not change is not written again.
 
     Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
     """
-    report = run_build(source, out, tables, name, jobs, json, strict)
+    report = run_build(source, out, tables, name, jobs, json, strict, resend)
     if json:
         show.as_json(report.as_dict())
     else:

@@ -26,6 +26,12 @@ JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default:
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Build nothing where any row would be set aside (exit 2).")
 ]
+ResendOption = Annotated[
+    bool,
+    typer.Option(
+        "--resend", help='With data = "layer": ask for the data images of all tasks, and send what their registry lost.'
+    ),
+]
 OverlapOption = Annotated[
     bool, typer.Option("--forbid-overlap", help="Call near-duplicates across splits errors, not warnings.")
 ]

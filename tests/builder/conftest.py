@@ -11,6 +11,7 @@ import huggingface_hub.constants
 import pytest
 from baking import LOCAL, SIZE, row_of, table_of
 from hub_server import WRITER, Hub, running
+from loopback import OwnRegistry, start_registry
 
 from builder.bake import bake
 from builder.baked import BakedTask
@@ -23,6 +24,13 @@ from catalog.tables import Table
 @pytest.fixture(scope="session")
 def shared() -> SharedFiles:
     return SharedFiles.load()
+
+
+@pytest.fixture
+def own_registry(tmp_path: Path) -> Iterator[OwnRegistry]:
+    registry = start_registry(tmp_path)
+    yield registry
+    registry.stop()
 
 
 @pytest.fixture
