@@ -82,22 +82,27 @@ class Blobs:
         try:
             os.link(blob, target)
         except FileNotFoundError:
-            self._store(file, blob)
+            beside = self._write(file, blob)
+            # Another process may have stored it meanwhile, and its file must stay: one that is replaced before it has
+            # a second name cannot be linked any more.
+            with contextlib.suppress(FileExistsError):
+                os.link(beside, blob)
+            beside.unlink()
             os.link(blob, target)
         except OSError as error:
             if error.errno != errno.EMLINK:
                 raise
             # A file system bounds the links to one file (65,000 on ext4): go on with a fresh copy.
-            self._store(file, blob)
-            os.link(blob, target)
+            beside = self._write(file, blob)
+            os.link(beside, target)
+            beside.replace(blob)
 
-    def _store(self, file: TaskFile, blob: str) -> None:
-        """Write the bytes beside, and rename; a copied table's hash is looked at, so that a change is noticed."""
+    def _write(self, file: TaskFile, blob: str) -> Path:
+        """Write the bytes beside the blob; a copied table's hash is looked at, so that a change is noticed."""
         beside = Path(f"{blob}.{os.getpid()}.part")
         if file.content is not None:
             _write_file(str(beside), file.content, file.sha256, executable=file.executable)
-            beside.replace(blob)
-            return
+            return beside
         assert file.source is not None
         shutil.copyfile(file.source, beside)
         with beside.open("rb") as copy:
@@ -112,7 +117,7 @@ class Blobs:
                 fix="build again once nothing writes to it: it will be read anew",
             )
         finish_file(beside, file.sha256, executable=file.executable)
-        beside.replace(blob)
+        return beside
 
 
 def _make_folders(top: str, path: str, made: set[str]) -> None:
