@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from builder.built_task import Known
 from builder.ours import name_in
 from builder.report.pack import Block, element
 from builder.report.page import MARK, page
-from builder.report.reading import STATUSES, Known, read_task
+from builder.report.reading import STATUSES, read_task
 from builder.report.values import details_of, rejected_of, row_of
 from catalog import paths
 from catalog.errors import UserError
