@@ -15,9 +15,6 @@ from typing import Any
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 
-# Hashes by (device, inode), as ``catalog.digest.hash_of_file`` keeps them.
-Known = dict[tuple[int, int], str]
-
 
 @contextmanager
 def readable(folder: Path) -> Iterator[None]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from builder.built_task import Known, as_built, object_of, readable, text_of, toml_of
+from builder.built_task import as_built, object_of, readable, text_of, toml_of
 from catalog import paths
 from catalog.data_image import DATA_IMAGE, data_image_in
-from catalog.digest import entries_of_directory
+from catalog.digest import Known, entries_of_directory
 
 Kind = Literal[
     "split",

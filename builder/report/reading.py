@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from builder.built_task import Known, as_built, object_of, readable, text_of, toml_of
+from builder.built_task import as_built, object_of, readable, text_of, toml_of
 from catalog import paths
-from catalog.digest import digest_of_entries, entries_of_directory
+from catalog.digest import Known, digest_of_entries, entries_of_directory
 from catalog.index import Entry
 from catalog.receipts import Receipt, read_receipt
 

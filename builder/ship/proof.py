@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from builder.built_task import Known, readable
+from builder.built_task import readable
 from builder.ship.published import Listed, Part
-from catalog.digest import digest_of_entries, entries_of_directory
+from catalog.digest import Known, digest_of_entries, entries_of_directory
 from catalog.errors import CatalogError
 from catalog.index import Entry, read_named
 from catalog.receipts import Receipt, read_receipt
