@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from builder.dedupe import Deduplicator, Repeats
+from builder.hub.bucket_files import BucketFiles
 from builder.images.steps import all_asked, images_for, over_images
 from builder.images.store import DataImages
 from builder.inputs import Recorder
@@ -149,6 +150,7 @@ def build(
     jobs: int,
     strict: bool = False,
     resend: bool = False,
+    bucket: BucketFiles | None = None,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.
@@ -161,6 +163,7 @@ def build(
         jobs: processes that bake.
         strict: let no row be set aside, whatever the reason: then nothing is built.
         resend: ask for the data images of all tasks, part by part, and send what their repository lacks.
+        bucket: the bucket that the tables lie in, if they do, with the files of its lock.
         progress: told how many tasks are done.
 
     Returns:
@@ -174,7 +177,7 @@ def build(
     report = BuildReport(out)
     out = resolved(out)
     _open_cache(cache)
-    source = open_source(spec, cache)
+    source = open_source(spec, cache, bucket)
     known = read_inspections(cache)
     state = BuildState.read(out, source.where)
     unused = {"source", "tables", "push"} | ({"layer"} if spec.data == "bake" else set())

@@ -25,8 +25,10 @@ from builder.commands.options import (
     TablesOption,
     cache_folder,
 )
+from builder.hub.bucket_files import BucketFiles
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
+from builder.tables_lock import bucket_of, find_tables_lock, make_tables_lock, renewing
 from catalog import paths
 from catalog.errors import SpecError, UserError
 from catalog.spec import Spec
@@ -82,10 +84,34 @@ def pinned(spec: Spec, source: Path) -> Iterator[Spec]:
     typer.echo(f"wrote {file}, {name.place} at commit {made.commit}; harborwright lock renews it", err=True)
 
 
+@contextlib.contextmanager
+def bucket_for(spec: Spec, source: Path, cache: Path) -> Iterator[BucketFiles | None]:
+    """The bucket that the spec's tables lie in, with the files of its lock, which is made where there is none yet.
+
+    None where they lie elsewhere. A lock that was made for a build that fails goes again.
+    """
+    place = bucket_of(spec)
+    if place is None:
+        yield None
+        return
+    beside, renew = spec_place(source), renewing(spec, source)
+    lock = find_tables_lock(spec, place, beside, source)
+    if lock is not None:
+        yield BucketFiles(place, lock.stored, cache, renew)
+        return
+    made, file = make_tables_lock(place, beside)
+    try:
+        yield BucketFiles(place, made.stored, cache, renew)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    typer.echo(f"wrote {file}, {show.counted(len(made.files), 'file')} of {place}; {renew} renews it", err=True)
+
+
 def run_build(
     source: Path,
     out: Path | None,
-    tables: Path | None,
+    tables: str | Path | None,
     name: str | None,
     jobs: int | None,
     quiet: bool,
@@ -105,6 +131,7 @@ def run_build(
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
     with (
         pinned(spec, source) as exact,
+        bucket_for(spec, source, cache_folder()) as bucket,
         lock_for(spec, source) as lock,
         show.progress(f"building {spec.full_name}", quiet=quiet) as tell,
     ):
@@ -116,6 +143,7 @@ def run_build(
             jobs=jobs or os.cpu_count() or 1,
             strict=strict,
             resend=resend,
+            bucket=bucket,
             progress=lambda tasks: tell(tasks, None),
         )
 

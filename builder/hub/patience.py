@@ -14,6 +14,7 @@ from typing import Final
 
 import httpx2
 from huggingface_hub.errors import (
+    BucketNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
     OfflineModeIsEnabled,
@@ -76,8 +77,7 @@ def patiently[T](
         except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, *_NONSENSE) as error:
             cause = _cause(error)
             if cause is None:
-                known = _offline(error, place) or _of_the_store(error, place, token) or _no_answer(error, place, token)
-                raise known or error from None
+                raise _otherwise_known(error, place, token) or error from None
             asked = _retry_after(cause)
             if not _may_help(cause) or attempt == ATTEMPTS or (asked or 0) > LONGEST_WAIT:
                 raise _told(cause, place, token) from None
@@ -138,6 +138,16 @@ def _told(error: Failure, place: str, token: str | None) -> HubError:
     return HubError("the Hub refused", where=place, found=found, fix="see the reason; then run the command again")
 
 
+def _otherwise_known(error: Exception, place: str, token: str | None) -> HubError | None:
+    """What huggingface_hub tells by an error that is none of the network's; None for anything else."""
+    return (
+        _offline(error, place)
+        or _of_the_store(error, place, token)
+        or _of_xet(error, place, token)
+        or _no_answer(error, place, token)
+    )
+
+
 def _offline(error: Exception, place: str) -> HubError | None:
     """What huggingface_hub refuses to ask, as its settings say so."""
     if not any(isinstance(one, OfflineModeIsEnabled) for one in _chain(error)):
@@ -149,11 +159,36 @@ def _of_the_store(error: Exception, place: str, token: str | None) -> HubError |
     """What the store of large files refused, which huggingface_hub tells as a ValueError; None for anything else."""
     if not isinstance(error, ValueError) or "LFS batch API returned errors" not in str(error):
         return None
-    found = shown(str(error).replace(token or "\0", "(the token)").partition("\n")[2], 300)
+    return store_refuses(str(error).partition("\n")[2], place, token)
+
+
+def store_refuses(said: str, place: str, token: str | None) -> HubError:
+    """What to raise where the Hub takes a request, and not a file of it, for the reason that it said."""
+    found = shown(said.replace(token or "\0", "(the token)"), 300)
     quota = any(word in found.lower() for word in _QUOTA)
     message = "the Hub has no room left for this account" if quota else "the Hub's store refuses a file"
-    fix = _MORE_ROOM if quota else "see the reason; then push again"
-    return HubError(message, where=place, found=found, fix=fix)
+    return HubError(
+        message, where=place, found=found, fix=_MORE_ROOM if quota else f"see the reason; then {_AGAIN_FIX}"
+    )
+
+
+def _of_xet(error: Exception, place: str, token: str | None) -> HubError | None:
+    """What the library of xet, which asks again by itself, gave up over; None for anything else.
+
+    It is no Python and raises bare errors: what they are is told by who called it.
+    """
+    last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    theirs = str(last.f_globals.get("__name__")).startswith("huggingface_hub")
+    named = type(error).__module__.partition(".")[0] == "hf_xet"
+    if not named and not (theirs and isinstance(error, RuntimeError) and not isinstance(error, _NONSENSE)):
+        return None
+    found = shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300)
+    return HubError(
+        "the Hub's store of large files fails, or cannot be reached",
+        where=place,
+        found=found,
+        fix="see the reason, check the connection and any proxy, then run the command again",
+    )
 
 
 def _no_answer(error: Exception, place: str, token: str | None) -> HubError | None:
@@ -175,6 +210,12 @@ def _found(error: Failure) -> str:
     return shown(f"HTTP {_status(error)}" + (f": {said}" if said else ""), 300)
 
 
+def _is_no_bucket(error: Failure) -> bool:
+    if isinstance(error, RemoteEntryNotFoundError):
+        return False
+    return isinstance(error, BucketNotFoundError) or (_status(error) == 404 and "/api/buckets/" in _asked_for(error))
+
+
 def _is(*statuses: int) -> Callable[[Failure, str, str | None], bool]:
     return lambda error, found, token: _status(error) in statuses
 
@@ -184,13 +225,34 @@ def _makes(message: str, fix: str, kind: type[HubError] = HubError) -> Callable[
 
 
 _SIGN_IN: Final = "set HF_TOKEN or run `hf auth login` (push and pull also take --token-env VARIABLE)"
-_MORE_ROOM: Final = "free some storage there or enlarge it, then push again"
+_AGAIN_FIX: Final = "run the command again"
+_MORE_ROOM: Final = f"free some storage there or enlarge it, then {_AGAIN_FIX}"
 _Meaning = tuple[Callable[[Failure, str, str | None], bool], Callable[[str, str], HubError]]
 # The first that holds is told.
 _MEANINGS: Final[tuple[_Meaning, ...]] = (
     (
         lambda error, found, token: isinstance(error, RevisionNotFoundError),
         _makes("this repository has no such revision", "name a commit, a tag or a branch that it has"),
+    ),
+    (
+        lambda error, found, token: _is_no_bucket(error) and token is None,
+        _makes(
+            "there is no such bucket, or it is private and no token was given",
+            f"correct the name; for a private one {_SIGN_IN}",
+            MissingRepositoryError,
+        ),
+    ),
+    (
+        lambda error, found, token: _is_no_bucket(error),
+        _makes(
+            "there is no such bucket, or this token may not see it",
+            "correct the name (`hf buckets create ORG/NAME --private` makes one), or use a token that may read it",
+            MissingRepositoryError,
+        ),
+    ),
+    (
+        lambda error, found, token: _status(error) == 404 and "/buckets/" in _asked_for(error),
+        _makes("the bucket lacks a file that it listed", "run the command again once nobody writes to the bucket"),
     ),
     (
         lambda error, found, token: isinstance(error, RemoteEntryNotFoundError),

@@ -1,7 +1,7 @@
 """A hub on loopback that speaks as much of the Hub's HTTP protocol as its client needs, and fails where it is told to.
 
 Creation, listing, preupload, LFS batch and upload, commits on a parent, pull requests, resolve with ranges and a
-redirect to a store of another name, tokens with rights. It keeps real bytes (``hub_repositories``), and notes every
+redirect to a store of another name, tokens with rights; buckets (``hub_buckets``). It keeps real bytes (``hub_repositories``), and notes every
 request with the token it came with.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from hub_buckets import BUCKET_ROUTES, BucketRoutes, Buckets
 from hub_repositories import LARGE, STORED_APART, File, Repository, Request, Store
 
 WRITER, READER = "hf_writer_token", "hf_reader_token"
@@ -73,6 +74,7 @@ class Hub:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder)
+        self.buckets = Buckets(self, folder)
         self.faults: list[Fault] = []
         self.asked: list[tuple[str, str]] = []
         self.broken: list[BaseException] = []
@@ -129,7 +131,7 @@ class _Dripping(io.RawIOBase):
             self._inner.flush()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(BucketRoutes, BaseHTTPRequestHandler):
     hub: Hub
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -455,6 +457,7 @@ _ROUTES = (
     (("POST",), rf"/api/datasets/{_REPO}/discussions/(?P<number>\d+)/status", "set_status"),
     (("POST",), rf"/api/datasets/{_REPO}/discussions/(?P<number>\d+)/merge", "merge"),
     (("GET", "HEAD"), rf"/datasets/{_REPO}/resolve/{_REV}/(?P<path>.+)", "resolve"),
+    *BUCKET_ROUTES,
 )
 
 
