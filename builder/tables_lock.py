@@ -18,6 +18,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from builder.hub.answers import EndlessError
 from builder.hub.bucket import Bucket, Stored
 from builder.hub.contained import refuse_paths
 from builder.hub.place import BUCKETS, BucketPlace, bucket_place
@@ -122,7 +123,7 @@ def make_tables_lock(place: BucketPlace, path: Path) -> tuple[TablesLock, Path]:
             nothing is written then.
         SpecError: where the file cannot be written.
     """
-    files = Bucket(place, token_from(None)).listing(MOST_FILES)
+    files = _listed(place)
     refuse_paths(files, str(place))
     if not files:
         raise HubError(
@@ -141,6 +142,19 @@ def make_tables_lock(place: BucketPlace, path: Path) -> tuple[TablesLock, Path]:
         fix = "make the folder writable"
         raise SpecError("the lock of the tables cannot be written", where=file, found=plainly(error), fix=fix) from None
     return lock, file
+
+
+def _listed(place: BucketPlace) -> dict[str, Stored]:
+    try:
+        return Bucket(place, token_from(None)).listing(MOST_FILES)
+    except EndlessError as error:
+        raise HubError(
+            "the bucket holds more files than a lock can tell",
+            where=str(place),
+            expected=error.expected,
+            found=error.found,
+            fix=f"put the tables into a folder of their own, and name that: {BUCKETS}{place.bucket}/FOLDER",
+        ) from None
 
 
 def _text(value: str) -> str:

@@ -120,11 +120,11 @@ def run_build(
 ) -> BuildReport:
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
-    if resend and spec.data != "layer":
+    if resend and spec.data == "bake":
         raise SpecError(
-            "--resend is about data images, and this catalog has none",
+            "--resend is about data images, or tables in a bucket, and this catalog has none",
             where=source,
-            expected='data = "layer" in a spec',
+            expected='data = "layer" or "bucket" in a spec',
             found=f"data = {spec.data!r}",
             fix="leave --resend out",
         )
@@ -166,15 +166,18 @@ def print_report(report: BuildReport) -> None:
         show.console.print(f"  splits: {_counts(report.splits)}{tiers}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
     if report.images:
-        sent = (
-            f"{report.images_sent:,} sent ({report.image_bytes_sent / 1e6:,.1f} MB)"
-            if report.images_sent
-            else "none sent"
-        )
+        sent = _sent(report.images_sent, report.image_bytes_sent)
         show.console.print(f"  {show.counted(report.images, 'data image')} asked for, {sent}")
+    if report.bucket_sets:
+        sets = show.counted(report.bucket_sets, "set of tables", "sets of tables")
+        show.console.print(f"  {sets} in the bucket, {_sent(report.bucket_sets_sent, report.bucket_bytes_sent)}")
     show.findings(report.findings)
     if report.set_aside:
         _print_set_aside(report)
+
+
+def _sent(count: int, length: int) -> str:
+    return f"{count:,} sent ({length / 1e6:,.1f} MB)" if count else "none sent"
 
 
 def _print_set_aside(report: BuildReport) -> None:

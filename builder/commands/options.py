@@ -30,7 +30,8 @@ StrictOption = Annotated[
 ResendOption = Annotated[
     bool,
     typer.Option(
-        "--resend", help='With data = "layer": ask for the data images of all tasks, and send what their registry lost.'
+        "--resend",
+        help='With data = "layer" or "bucket": ask for all tables there, and send what the registry or bucket lost.',
     ),
 ]
 OverlapOption = Annotated[

@@ -180,9 +180,12 @@ def _of_xet(error: Exception, place: str, token: str | None) -> HubError | None:
     last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
     theirs = str(last.f_globals.get("__name__")).startswith("huggingface_hub")
     named = type(error).__module__.partition(".")[0] == "hf_xet"
-    if not named and not (theirs and isinstance(error, RuntimeError) and not isinstance(error, _NONSENSE)):
+    bare = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno is None)
+    if not named and not (theirs and bare and not isinstance(error, _NONSENSE)):
         return None
     found = shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300)
+    if "(403 " in found or "(401 " in found:
+        return HubError(_MAY_NOT, where=place, found=found, fix=_RIGHTS)
     return HubError(
         "the Hub's store of large files fails, or cannot be reached",
         where=place,
@@ -227,6 +230,8 @@ def _makes(message: str, fix: str, kind: type[HubError] = HubError) -> Callable[
 _SIGN_IN: Final = "set HF_TOKEN or run `hf auth login` (push and pull also take --token-env VARIABLE)"
 _AGAIN_FIX: Final = "run the command again"
 _MORE_ROOM: Final = f"free some storage there or enlarge it, then {_AGAIN_FIX}"
+_MAY_NOT: Final = "this token may not do that here"
+_RIGHTS: Final = "use a token with the right to write to this repository or organisation"
 _Meaning = tuple[Callable[[Failure, str, str | None], bool], Callable[[str, str], HubError]]
 # The first that holds is told.
 _MEANINGS: Final[tuple[_Meaning, ...]] = (
@@ -295,9 +300,7 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
     ),
     (
         _is(403),
-        _makes(
-            "this token may not do that here", "use a token with the right to write to this repository or organisation"
-        ),
+        _makes(_MAY_NOT, _RIGHTS),
     ),
     (
         _is(409, 412),

@@ -1,8 +1,8 @@
 """The buckets of a hub on loopback: listing, paths, xet tokens, batches and resolve, over real bytes.
 
-What a client sends goes, by xet's own library, into a store of its own kind on disk, which it is told of with its token;
-a batch names files there by their xet hash, and the hub takes their bytes out again. A download is redirected to the
-store that serves large files of data sets too.
+What a client sends goes, by xet's own library, into a store of its own kind on disk, which it is told of with its
+token; a batch names files there by their xet hash, and the hub takes their bytes out again. A download is redirected
+to the store that serves large files of data sets too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Buckets:
         self._hub = hub
         self._cas = folder / "cas"
         self.named: dict[str, Bucket] = {}
-        self.refuse: str = ""  # why a batch takes no file
+        self.refuse = ""  # why a batch takes no file
+        self.away = ""  # where clients are sent to in place of xet's store
 
     @property
     def endpoint(self) -> str:
@@ -129,7 +130,7 @@ class BucketRoutes:
 
     def bucket_token(self, bucket: str, kind: str) -> None:
         self._bucket(bucket, write=kind == "write")
-        told = {"casUrl": self.hub.buckets.endpoint, "exp": 1 << 33, "accessToken": SECRET}
+        told = {"casUrl": self.hub.buckets.away or self.hub.buckets.endpoint, "exp": 1 << 33, "accessToken": SECRET}
         headers = {"X_Xet_Cas_Url": told["casUrl"], "X_Xet_Token_Expiration": str(told["exp"])}
         raise self._says(200, told, X_Xet_Access_Token=SECRET, **headers)
 

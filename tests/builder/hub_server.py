@@ -1,8 +1,8 @@
 """A hub on loopback that speaks as much of the Hub's HTTP protocol as its client needs, and fails where it is told to.
 
 Creation, listing, preupload, LFS batch and upload, commits on a parent, pull requests, resolve with ranges and a
-redirect to a store of another name, tokens with rights; buckets (``hub_buckets``). It keeps real bytes (``hub_repositories``), and notes every
-request with the token it came with.
+redirect to a store of another name, tokens with rights; buckets (``hub_buckets``). It keeps real bytes
+(``hub_repositories``), and notes every request with the token it came with.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ class Hub:
         self.buckets = Buckets(self, folder)
         self.faults: list[Fault] = []
         self.asked: list[tuple[str, str]] = []
+        self.ranges: list[str] = []  # of files that were asked for in part
         self.broken: list[BaseException] = []
         self.tokens_at_the_store: set[str] = set()
         self.endless_megabytes = 0
@@ -428,6 +429,7 @@ class _Handler(BucketRoutes, BaseHTTPRequestHandler):
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if wanted is None:
             raise Answer(200, content, **headers)
+        self.hub.ranges.append(wanted[0])
         first, last = int(wanted[1]), min(int(wanted[2] or len(content)), len(content) - 1)
         span = f"bytes {first}-{last}/{len(content)}"
         raise Answer(206, content[first : last + 1], Content_Range=span, **headers)
