@@ -216,7 +216,7 @@ def build(
             same, rest = same_so_far(steps, state)
             first = next(rest, None)
             report.repeats = dedupe.repeats
-            if first is None and nothing_to_do(out, same, state):
+            if first is None and nothing_to_do(out, same, state, source.where):
                 report.set_aside = [row.bare for row in rows_set_aside(same)]
                 report.count_all(state)
                 kept = [step for step in same if isinstance(step, Kept)]
@@ -286,7 +286,7 @@ def _write(
             if isinstance(done, Refused | SetAside):
                 row = done if isinstance(done, SetAside) else done.row
                 report.set_aside.append(row.bare)
-                rejected.add(row.rejected)
+                rejected.add(row.rejected(source.where))
                 if isinstance(done, Refused):
                     next_state.refuse(row.task_id.lower(), done.fingerprint, Refusal(row.reason, row.fix, row.kind))
                 continue

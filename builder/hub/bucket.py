@@ -22,10 +22,10 @@ from huggingface_hub.errors import BucketBatchError, RemoteEntryNotFoundError
 from huggingface_hub.file_download import http_get
 from huggingface_hub.utils._headers import build_hf_headers
 
+from builder.downloads import Bar
 from builder.hub.answers import file_of_at_most, no_more_than, unusable_answer
 from builder.hub.patience import patiently, store_refuses
 from builder.hub.place import BucketPlace
-from builder.hub.progress import Bar
 from builder.hub.repository import hub_api
 from catalog.written import shown
 

@@ -19,10 +19,10 @@ from huggingface_hub import HfApi, get_token
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from builder.downloads import Bar
 from builder.hub.answers import bound_answers, file_of_at_most, no_more_than, unusable_answer
 from builder.hub.patience import patiently
 from builder.hub.place import HubPlace
-from builder.hub.progress import Bar
 from catalog.digest import sha256_of_file
 from catalog.errors import HubError
 from catalog.written import shown

@@ -16,8 +16,8 @@ import pytest
 from birds import TABLE, Build, jsonl, names, row
 from hub_server import WRITER, Hub
 
+from builder.downloads import LARGE, heard_by
 from builder.hub.place import BucketPlace, bucket_place
-from builder.hub.progress import LARGE, heard_by
 from builder.machine.commands import lock as lock_command
 from catalog.errors import HubError, ImageError, SpecError, UserError
 from catalog.index import read_index
