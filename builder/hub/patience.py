@@ -1,15 +1,12 @@
 """Asks the Hub again where that may help, and says in a sentence what it means where it does not.
 
-HTTP (RFC 9110): 429 and 503 say in ``Retry-After`` when to come back; 5xx and a cut connection are tried again after a
-wait that doubles. huggingface_hub does so for some of its requests; this is for all.
+huggingface_hub asks again for some of its requests; this is for all. How often and after how long: ``builder/retries``.
 """
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import httpx2
@@ -24,14 +21,13 @@ from huggingface_hub.errors import (
 )
 
 from builder.hub.answers import LONGEST_WAIT, unusable_answer
+from builder.retries import AGAIN, Waits, retry_after
 from catalog.errors import HubError
 from catalog.faults import plainly
 from catalog.written import shown
 
-# huggingface_hub asks some things six times by itself before this counts one.
-ATTEMPTS: Final = 4
-FIRST_WAIT: Final = 2.0  # seconds
-_AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
+# Seconds; huggingface_hub asks some things six times by itself before this counts one.
+FIRST_WAIT: Final = 2.0
 # What taking apart an answer of another form ends in, in huggingface_hub.
 _NONSENSE: Final = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError,
@@ -70,8 +66,8 @@ def patiently[T](
     Raises:
         HubError: where the Hub refuses, or goes on failing.
     """
-    wait = FIRST_WAIT
-    for attempt in range(1, ATTEMPTS + 1):
+    waits = Waits(FIRST_WAIT)
+    while True:
         try:
             return call()
         except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, *_NONSENSE) as error:
@@ -79,13 +75,11 @@ def patiently[T](
             if cause is None:
                 raise _otherwise_known(error, place, token) or error from None
             asked = _retry_after(cause)
-            if not _may_help(cause) or attempt == ATTEMPTS or (asked or 0) > LONGEST_WAIT:
+            if not _may_help(cause) or waits.are_over or (asked or 0) > LONGEST_WAIT:
                 raise _told(cause, place, token) from None
-        time.sleep(wait if asked is None else asked)
-        wait *= 2
+        waits.wait(asked)
         if settled is not None and settled():
             return None
-    raise AssertionError("the last attempt returns or raises")
 
 
 Failure = HfHubHTTPError | httpx2.TransportError | _CutError
@@ -114,18 +108,12 @@ def _asked_for(error: Failure) -> str:
 
 
 def _may_help(error: Failure) -> bool:
-    return not isinstance(error, HfHubHTTPError) or _status(error) in _AGAIN
+    return not isinstance(error, HfHubHTTPError) or _status(error) in AGAIN
 
 
 def _retry_after(error: Failure) -> float | None:
-    """Seconds that the Hub asks to wait, which it may say as a number or as a date; None where it says nothing."""
-    value = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
-    if value.isdecimal():
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError, LookupError, OverflowError):
-        return None
+    """Seconds that the Hub asks to wait; None where it says nothing."""
+    return retry_after(error.response.headers.get("Retry-After", "")) if isinstance(error, HfHubHTTPError) else None
 
 
 def _told(error: Failure, place: str, token: str | None) -> HubError:

@@ -102,7 +102,7 @@ def test_a_long_file_that_is_cut_goes_on_where_it_stopped(hub: Hub, run: Build) 
 
 def test_retry_after_is_honoured(hub: Hub, commit: str, run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("builder.hub.patience.time.sleep", waited.append)
+    monkeypatch.setattr("builder.retries.time.sleep", waited.append)
     hub.fail("GET", "/revision/", 429, headers={"Retry-After": "17"})
     run(f"hf:{NAME}:train")
     assert waited == [17.0]
