@@ -111,6 +111,19 @@ def test_folders_and_archives_of_a_bucket(hub: Hub, bucket: str, run: Build, wor
     assert "'tables/gone.csv' is missing" in gone.reason and "harborwright lock rows.jsonl --tables" in gone.fix
 
 
+def test_an_archive_of_a_bucket_with_a_path_upwards_sets_its_rows_aside(
+    hub: Hub, bucket: str, run: Build, workplace: Path, tmp_path: Path
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("../../escaped.csv", TABLE)
+    hub.buckets.put(BUCKET, {"2024/all.zip": packed.getvalue()})
+    (workplace / "rows.jsonl").write_bytes(jsonl(row("up", tables=["all.zip::x.csv"])))
+    (aside,) = run("rows.jsonl", tables=bucket).set_aside
+    assert "the archive cannot be used" in aside.reason and "escaped.csv" in aside.reason
+    assert not list(tmp_path.rglob("escaped.csv"))
+
+
 def test_two_tables_of_one_name_are_set_aside(hub: Hub, bucket: str, run: Build, workplace: Path) -> None:
     hub.buckets.put(BUCKET, {"2024/b/PENGUINS.csv": TABLE * 2})
     (workplace / "rows.jsonl").write_bytes(jsonl(row("two", tables=["tables/penguins.csv", "b/PENGUINS.csv"])))

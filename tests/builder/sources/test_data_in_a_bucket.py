@@ -20,6 +20,8 @@ from huggingface_hub.utils._xet import XetSessionHolder
 from builder.build import BuildReport
 from builder.check.run import check
 from builder.commands.build import print_report, run_build
+from builder.ship.places import FolderPlace
+from builder.ship.push import Choices, push
 from builder.task_toml import HOLD_COMMAND
 from catalog import paths
 from catalog.errors import HubError, SpecError
@@ -258,3 +260,11 @@ def test_people_and_programs_are_told_what_was_sent(built: BuildReport, capsys: 
     assert "2 sets of tables in the bucket, 2 sent" in capsys.readouterr().out
     told = built.as_dict()
     assert (told["bucket_sets"], told["bucket_sets_sent"], told["bucket_bytes_sent"]) == (2, 2, 125)
+
+
+def test_a_push_says_where_the_tables_are(built: BuildReport, tmp_path: Path) -> None:
+    place = FolderPlace(tmp_path / "pushed")
+    push(built.catalog, place, Choices(allow_unverified=True), work=tmp_path / "push")
+    card = (place.path / "README.md").read_text()
+    assert f"Tasks pull tables from `hf://buckets/{BUCKET}` when they start" in card
+    assert "| different tables | 2, " in card
