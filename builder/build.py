@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from builder import hub
 from builder.dedupe import Deduplicator, Repeats
-from builder.hub.bucket_files import BucketFiles
 from builder.images.buckets import BucketSets
 from builder.images.steps import Elsewhere, all_asked, elsewhere_for, over_sets
 from builder.inputs import Recorder
@@ -161,7 +161,7 @@ def build(
     jobs: int,
     strict: bool = False,
     resend: bool = False,
-    bucket: BucketFiles | None = None,
+    bucket: hub.BucketFiles | None = None,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from builder import hub
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
-from builder.hub.bucket_files import BucketFiles
 from builder.hub.place import SCHEME
-from builder.hub.snapshot import Snapshot
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
 from builder.sources.base import RowSource
@@ -64,7 +63,7 @@ class Source:
         return self.origin.where if self.origin else ""
 
 
-def open_source(spec: Spec, cache: Path, bucket: BucketFiles | None = None) -> Source:
+def open_source(spec: Spec, cache: Path, bucket: hub.BucketFiles | None = None) -> Source:
     """The rows that a spec names.
 
     Args:
@@ -88,7 +87,7 @@ def open_source(spec: Spec, cache: Path, bucket: BucketFiles | None = None) -> S
     return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (beside,))
 
 
-def _named_store(spec: Spec, bucket: BucketFiles | None) -> TableStore | None:
+def _named_store(spec: Spec, bucket: hub.BucketFiles | None) -> TableStore | None:
     """The place that a spec's ``tables`` names; None where it names none."""
     if bucket is not None:
         return BucketStore(bucket)
@@ -102,15 +101,15 @@ def _named_store(spec: Spec, bucket: BucketFiles | None) -> TableStore | None:
     return FolderStore(spec.folder / spec.tables) if spec.tables else None
 
 
-def _hub_source(spec: Spec, name: HubName, cache: Path, bucket: BucketFiles | None) -> Source:
-    if not name.is_pinned:
+def _hub_source(spec: Spec, name: HubName, cache: Path, bucket: hub.BucketFiles | None) -> Source:
+    if not name.place.is_pinned:
         raise SpecError(
             "the source names a data set without its commit",
             expected="a commit of 40 hexadecimal digits, from the spec's lock",
             found=str(name),
             fix="harborwright build finds it and writes it down; harborwright lock renews it",
         )
-    snapshot = Snapshot(name.place, cache)
+    snapshot = hub.Snapshot(name.place, cache)
     origin = HubRows(snapshot, name.part)
     tables = _named_store(spec, bucket) or HubStore(snapshot)
     return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (snapshot.folder,))

@@ -18,11 +18,9 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from builder.hub.answers import EndlessError
-from builder.hub.bucket import Bucket, Stored
-from builder.hub.contained import refuse_paths
+from builder import hub
 from builder.hub.place import BUCKETS, BucketPlace, bucket_place
-from builder.hub.repository import token_from
+from builder.hub.stored import Stored
 from catalog.errors import HubError, SpecError
 from catalog.faults import plainly, toml_fault
 from catalog.spec import Spec
@@ -124,7 +122,7 @@ def make_tables_lock(place: BucketPlace, path: Path) -> tuple[TablesLock, Path]:
         SpecError: where the file cannot be written.
     """
     files = _listed(place)
-    refuse_paths(files, str(place))
+    hub.refuse_paths(files, str(place))
     if not files:
         raise HubError(
             "the bucket holds no file there",
@@ -146,8 +144,8 @@ def make_tables_lock(place: BucketPlace, path: Path) -> tuple[TablesLock, Path]:
 
 def _listed(place: BucketPlace) -> dict[str, Stored]:
     try:
-        return Bucket(place, token_from(None)).listing(MOST_FILES)
-    except EndlessError as error:
+        return hub.Bucket(place, hub.token_from(None)).listing(MOST_FILES)
+    except hub.EndlessError as error:
         raise HubError(
             "the bucket holds more files than a lock can tell",
             where=str(place),

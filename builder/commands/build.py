@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from builder import show
+from builder import hub, show
 from builder.build import BuildReport, build
 from builder.commands.given import spec_of, spec_place
 from builder.commands.options import (
@@ -25,7 +25,6 @@ from builder.commands.options import (
     TablesOption,
     cache_folder,
 )
-from builder.hub.bucket_files import BucketFiles
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
 from builder.tables_lock import bucket_of, find_tables_lock, make_tables_lock, renewing
@@ -85,7 +84,7 @@ def pinned(spec: Spec, source: Path) -> Iterator[Spec]:
 
 
 @contextlib.contextmanager
-def bucket_for(spec: Spec, source: Path, cache: Path) -> Iterator[BucketFiles | None]:
+def bucket_for(spec: Spec, source: Path, cache: Path) -> Iterator[hub.BucketFiles | None]:
     """The bucket that the spec's tables lie in, with the files of its lock, which is made where there is none yet.
 
     None where they lie elsewhere. A lock that was made for a build that fails goes again.
@@ -97,11 +96,11 @@ def bucket_for(spec: Spec, source: Path, cache: Path) -> Iterator[BucketFiles | 
     beside, renew = spec_place(source), renewing(spec, source)
     lock = find_tables_lock(spec, place, beside, source)
     if lock is not None:
-        yield BucketFiles(place, lock.stored, cache, renew)
+        yield hub.BucketFiles(place, lock.stored, cache, renew)
         return
     made, file = make_tables_lock(place, beside)
     try:
-        yield BucketFiles(place, made.stored, cache, renew)
+        yield hub.BucketFiles(place, made.stored, cache, renew)
     except BaseException:
         file.unlink(missing_ok=True)
         raise

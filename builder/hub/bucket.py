@@ -9,12 +9,11 @@ Bytes come over HTTP and not over xet's own protocol: there they end, come at a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import batched
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 from urllib.parse import quote
 
 from huggingface_hub import BucketFile
@@ -27,30 +26,10 @@ from builder.hub.answers import file_of_at_most, no_more_than, unusable_answer
 from builder.hub.patience import patiently, store_refuses
 from builder.hub.place import BucketPlace
 from builder.hub.repository import hub_api
+from builder.hub.stored import XET, Stored
 from catalog.written import shown
 
-XET: Final = re.compile(r"[0-9a-f]{64}")
 _AT_ONCE: Final = 500  # files of one request
-
-
-class Stored(NamedTuple):
-    """A file that a bucket holds: the xet hash of its bytes, and how many there are."""
-
-    xet: str
-    bytes: int
-
-    def is_same(self, path: Path) -> bool:
-        """True where these are the bytes of the file at ``path``."""
-        return path.stat().st_size == self.bytes and (self.bytes == 0 or xet_hash(path) == self.xet)
-
-
-def xet_hash(path: Path) -> str:
-    """The xet hash of a file's bytes, which a bucket knows them by."""
-    # Slow to load, and few builds have anything to do with a bucket.
-    import hf_xet  # type: ignore[import-untyped]
-
-    (found,) = hf_xet.hash_files([str(path)])
-    return str(found.hash)
 
 
 class Bucket:

@@ -19,11 +19,12 @@ from typing import Final
 from huggingface_hub.utils._fixes import WeakFileLock
 
 from builder.hub.answers import EndlessError
-from builder.hub.bucket import Bucket, Stored
+from builder.hub.bucket import Bucket
 from builder.hub.contained import refuse_paths
 from builder.hub.download import no_room, refuse_without_room
 from builder.hub.place import BucketPlace
 from builder.hub.repository import token_from
+from builder.hub.stored import Stored
 from catalog.errors import HubError
 from catalog.written import shown
 

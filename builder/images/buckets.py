@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from builder.hub.bucket import Bucket, Stored, xet_hash
+from builder import hub
 from builder.hub.place import BucketPlace
-from builder.hub.repository import token_from
+from builder.hub.stored import Stored, xet_hash
 from builder.pulled import folder_of_set, lies_flat
 from builder.tree import ChangedFileError
 from catalog.digest import sha256_of_file
@@ -36,7 +36,7 @@ class BucketSets:
     sent: int = 0
     sent_bytes: int = 0
     _names: dict[str, str] = field(default_factory=dict)
-    _open: Bucket | None = None
+    _open: hub.Bucket | None = None
 
     @property
     def count(self) -> int:
@@ -58,7 +58,7 @@ class BucketSets:
         return self._names[name]
 
     def _bring(self, name: str, tables: Sequence[Table]) -> None:
-        bucket = self._open = self._open or Bucket(self.place, token_from(None))
+        bucket = self._open = self._open or hub.Bucket(self.place, hub.token_from(None))
         wanted = {f"{name}/{table.name}": (table, _state_of(table)) for table in tables}
         lacking = self._lacking(bucket, name, wanted)
         if not lacking:
@@ -78,7 +78,7 @@ class BucketSets:
         self.sent_bytes += sum(wanted[path][0].bytes for path in lacking)
 
     @staticmethod
-    def _lacking(bucket: Bucket, name: str, wanted: dict[str, tuple[Table, Stored]]) -> list[str]:
+    def _lacking(bucket: hub.Bucket, name: str, wanted: dict[str, tuple[Table, Stored]]) -> list[str]:
         there = bucket.listing(len(wanted) + _STRANGERS, name)
         return [path for path, (_, stored) in wanted.items() if there.get(path) != stored]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
-from builder.hub.bucket_files import BucketFiles
-from builder.hub.snapshot import Snapshot
+from builder import hub
 from builder.tables.files import refuse_size
 from catalog.errors import TableError
 
@@ -53,7 +52,7 @@ class FolderStore:
 class HubStore:
     """Tables in the data set that the rows come from, each downloaded once, when a row names it."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: hub.Snapshot) -> None:
         self._snapshot = snapshot
         self.folder = snapshot.folder
         self.advice = f"{snapshot.where} has none of this name: name the folder that does (--tables FOLDER)"
@@ -67,7 +66,7 @@ class HubStore:
 class BucketStore:
     """Tables in a bucket, each downloaded once, when a row names it."""
 
-    def __init__(self, files: BucketFiles) -> None:
+    def __init__(self, files: hub.BucketFiles) -> None:
         self._files = files
         self.folder = files.folder
         self.advice = f"put it into {files.where}, which its lock knows after {files.renew}"
