@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from builder.dedupe import Deduplicator, Repeats
+from builder.engines import Engine, LocalEngine
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.ours import refuse_what_is_not_ours
@@ -36,7 +37,7 @@ from builder.state import BuildState, Fingerprints, Refusal, StateWriter, polici
 from builder.tables import TableShelf
 from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
 from builder.tree import ChangedFileError, building, resolved
-from builder.workers import Baked, Kept, Refused, Step, Workplace, put_in_place, start_ahead
+from builder.workers import MODULES, Baked, Kept, Refused, Step, Workplace, put_in_place
 from catalog.errors import RowError, UserError
 from catalog.findings import Finding
 from catalog.index import Entry, IndexWriter
@@ -132,7 +133,8 @@ def build(
     lock: ImageLock,
     *,
     cache: Path,
-    jobs: int,
+    jobs: int | None = None,
+    engine: Engine | None = None,
     strict: bool = False,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
@@ -143,7 +145,8 @@ def build(
         out: the catalog's folder; it changes only at the very end, and all at once.
         lock: the images that tasks stand on.
         cache: a folder of ours that may go at any time; nothing but time depends on it.
-        jobs: processes that bake.
+        jobs: processes of this machine that bake; None takes one per core.
+        engine: who bakes instead of them.
         strict: let no row be set aside, whatever the reason: then nothing is built.
         progress: told how many tasks are done.
 
@@ -155,6 +158,7 @@ def build(
         RowsError: where ``strict``, and rows are set aside; untouched too.
     """
     began = time.monotonic()
+    engine = engine or LocalEngine(jobs)
     report = BuildReport(out)
     out = resolved(out)
     _open_cache(cache)
@@ -171,8 +175,7 @@ def build(
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
-        if jobs > 1:
-            start_ahead()
+        engine.start_ahead(MODULES)
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
         shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections})
         marks = Fingerprints(policies)
@@ -192,7 +195,8 @@ def build(
             remaining = itertools.chain(same, [] if first is None else [first], rest)
             try:
                 with building(out, spec.full_name) as folder:
-                    _write(Workplace(spec, lock, folder, out), remaining, state, report, record, shelf, jobs, progress)
+                    place = Workplace(spec, lock, folder, out, source.tables.absolute())
+                    _write(place, remaining, state, report, record, shelf, engine, progress)
                     if strict:
                         _refuse_to_set_aside(report, record.file or spec.source)
             except ChangedFileError as error:
@@ -226,7 +230,7 @@ def _write(
     report: BuildReport,
     record: Recorder,
     shelf: TableShelf,
-    jobs: int,
+    engine: Engine,
     progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
@@ -236,7 +240,7 @@ def _write(
     with (
         IndexWriter(place.new, place.spec.full_name) as index,
         RejectedWriter(place.new) as rejected,
-        contextlib.closing(put_in_place(steps, place, jobs)) as results,
+        contextlib.closing(put_in_place(steps, place, engine)) as results,
     ):
         for done in results:
             if isinstance(done, Refused | SetAside):

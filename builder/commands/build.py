@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,15 +14,18 @@ from builder.build import BuildReport, build
 from builder.commands.options import (
     CLEAN,
     FINDINGS,
+    EngineOption,
     JobsOption,
     JsonOption,
     NameOption,
     OutOption,
+    RayAddressOption,
     SpecArgument,
     StrictOption,
     TablesOption,
     cache_folder,
 )
+from builder.engines import LOCAL, Engine, engine_named
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.sources.reading import SOURCES
 from catalog import paths
@@ -114,7 +116,7 @@ def run_build(
     out: Path | None,
     tables: Path | None,
     name: str | None,
-    jobs: int | None,
+    engine: Engine,
     quiet: bool,
     strict: bool = False,
 ) -> BuildReport:
@@ -127,7 +129,7 @@ def run_build(
             place,
             lock,
             cache=cache_folder(),
-            jobs=jobs or os.cpu_count() or 1,
+            engine=engine,
             strict=strict,
             progress=lambda tasks: tell(tasks, None),
         )
@@ -177,6 +179,8 @@ def build_command(
     tables: TablesOption = None,
     name: NameOption = None,
     jobs: JobsOption = None,
+    engine: EngineOption = LOCAL,
+    ray_address: RayAddressOption = None,
     strict: StrictOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -184,7 +188,7 @@ def build_command(
 
     Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
     """
-    report = run_build(source, out, tables, name, jobs, json, strict)
+    report = run_build(source, out, tables, name, engine_named(engine, jobs, ray_address), json, strict)
     if json:
         show.as_json(report.as_dict())
     else:
