@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import ray
+from ray._private import worker as ray_driver
 
 from catalog.errors import ClusterError
 from catalog.faults import plainly
@@ -77,6 +78,8 @@ def _folder() -> Iterator[str]:
 def _connected() -> Iterator[None]:
     """Ray is left whatever happens, and takes none of this program's signals with it."""
     on_terminate = signal.getsignal(signal.SIGTERM)
+    # Where a worker dies Ray says so on standard output, where a result belongs; this is the one switch it has for that.
+    ray_driver._worker_logs_enabled = False
     try:
         yield
     finally:
@@ -91,7 +94,7 @@ def _init(folder: str, failed: str, **options: Any) -> None:
         # be what they import. Ctrl-C waits: what half a start has begun nobody could end.
         with contextlib.chdir(folder), _later(signal.SIGINT):
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises the bare class too, where a node is slow to start
         raise ClusterError(
             f"a Ray cluster {failed}",
             found=plainly(error),
