@@ -67,7 +67,12 @@ def _do(order: _Order, items: tuple[Any, ...]) -> list[Any]:
         if lack is not None:
             raise _refusal(lack, _node())
         _begun = order.witness.token, order.begin(order.place)
-    return [_begun[1](item) for item in items]
+    results = []
+    for item in items:
+        if not order.witness.stands():
+            raise ClusterError("the work was called back")
+        results.append(_begun[1](item))
+    return results
 
 
 def _prove(seen: Witness, worker: str) -> Lack | None:
@@ -254,9 +259,12 @@ class _Run[Item, Result]:
         return ray.get(sent.result)
 
     def _call_back(self) -> None:
-        """End what is still being worked on: where work was broken off its folder is about to go."""
-        refs = [sent.result for sent in self.waiting]
-        for ref in refs:
-            ray.cancel(ref, force=True)
-        if refs:
+        """Wait until nobody works on what was broken off: its folder is about to go.
+
+        Workers look for themselves. Ray's own way, to end them, has brought down the process that asked for it: where a
+        task was done at that very moment, Ray's core aborts.
+        """
+        if self.waiting:
+            self.order.witness.withdraw()
+            refs = [sent.result for sent in self.waiting]
             ray.wait(refs, num_returns=len(refs), timeout=_LOOK_SECONDS)

@@ -78,7 +78,7 @@ def _folder() -> Iterator[str]:
 def _connected() -> Iterator[None]:
     """Ray is left whatever happens, and takes none of this program's signals with it."""
     on_terminate = signal.getsignal(signal.SIGTERM)
-    # Where a worker dies Ray says so on standard output, where a result belongs; this is the one switch it has for that.
+    # Where a worker dies Ray says so on standard output, where results belong; this is the one switch it has for that.
     ray_driver._worker_logs_enabled = False
     try:
         yield
@@ -98,7 +98,7 @@ def _init(folder: str, failed: str, **options: Any) -> None:
         raise ClusterError(
             f"a Ray cluster {failed}",
             found=plainly(error),
-            fix="docs/scale.md says what a cluster needs; without --engine ray the same is done on this machine",
+            fix="do it again where the machine was busy; docs/scale.md says what a cluster needs",
         ) from None
     except SystemExit:  # SIGTERM, for which Ray has put a handler of its own in place of ours
         signal.signal(signal.SIGTERM, on_terminate)

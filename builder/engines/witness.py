@@ -83,6 +83,15 @@ class Witness:
             return Lack(str(folder), expected, plainly(error), _SAME_FILES)
         return None
 
+    def stands(self) -> bool:
+        """Whether what is written is still wanted; called by workers, before each item."""
+        return self.writes is None or (self.writes / _FOLDER / _SIGN).exists()
+
+    def withdraw(self) -> None:
+        """Let workers see that nothing more is wanted."""
+        if self.writes is not None:
+            shutil.rmtree(self.writes / _FOLDER, ignore_errors=True)
+
     def was_seen_by(self, worker: str) -> bool:
         """Whether what a worker left shows here."""
         if self.writes is None:
@@ -102,18 +111,15 @@ def witness(reads: tuple[Path, ...], writes: Path | None) -> Iterator[Witness]:
         reads: files and folders that others must see; a file must hold the same bytes.
         writes: a folder that others must be able to write and link in.
     """
-    token = secrets.token_hex(16)
     sights = tuple((path, _sight(path)) for path in reads)
-    if writes is None:
-        yield Witness(code_digest(), sights, None, token)
-        return
-    folder = writes / _FOLDER
-    folder.mkdir()
+    seen = Witness(code_digest(), sights, writes, secrets.token_hex(16))
     try:
-        (folder / _SIGN).write_text(token)
-        yield Witness(code_digest(), sights, writes, token)
+        if writes is not None:
+            (writes / _FOLDER).mkdir()
+            (writes / _FOLDER / _SIGN).write_text(seen.token)
+        yield seen
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        seen.withdraw()
 
 
 def _sight(path: Path) -> str:
