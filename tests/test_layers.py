@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "train": {"train", "harnesses", "catalog", "grader"},
 }
 # What an extra brings is imported by the modules that need it, which only an entry point names.
-OF_AN_EXTRA = {"builder/engines/on_ray.py": {"ray"}, "builder/engines/ray_cluster.py": {"ray"}}
+OF_AN_EXTRA = {f"builder/engines/{name}.py": {"ray"} for name in ("on_ray", "ray_calls", "ray_cluster", "ray_nodes")}
 BUILT = ROOT / "catalog" / "dist"  # programs of tasks, not ours
 MODULES = sorted(path for package in OURS for path in (ROOT / package).rglob("*.py") if not path.is_relative_to(BUILT))
 

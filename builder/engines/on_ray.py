@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,28 +15,19 @@ from itertools import batched
 from typing import Any, Final
 
 import ray
-from ray.exceptions import (
-    NodeDiedError,
-    ObjectLostError,
-    OutOfMemoryError,
-    RayError,
-    RayTaskError,
-    TaskUnschedulableError,
-    WorkerCrashedError,
-)
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, RayError, RayTaskError, WorkerCrashedError
 
 from builder.engines.job import Job
 from builder.engines.local import AHEAD
+from builder.engines.ray_calls import hear, ready, value
 from builder.engines.ray_cluster import joined_cluster, own_cluster
-from builder.engines.witness import Lack, Witness, witness
+from builder.engines.ray_nodes import cores, let_all_prove, refusal
+from builder.engines.witness import Witness, witness
 from catalog.errors import CatalogError, ClusterError
 
 _LOST: Final = (WorkerCrashedError, NodeDiedError, OutOfMemoryError, ObjectLostError)
 _ATTEMPTS: Final = 2  # for a chunk, and for each of its items where it was lost as often
 _LOOK_SECONDS: Final = 10  # between looks at whether anybody is left to work
-_PROOF_SECONDS: Final = 120  # in which a node must show that it sees what is here: its worker loads its libraries first
-_SHOW_SECONDS: Final = 30  # in which a file of another machine must show here
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +53,10 @@ _begun: tuple[str, Callable[[Any], Any]] | None = None  # in a worker: the job i
 def _do(order: _Order, items: tuple[Any, ...]) -> list[Any]:
     global _begun
     if _begun is None or _begun[0] != order.witness.token:
-        lack = order.witness.lacks(f"{_node()}-{os.getpid()}")
+        node = str(ray.get_runtime_context().get_node_id())
+        lack = order.witness.lacks(f"{node}-{os.getpid()}")
         if lack is not None:
-            raise _refusal(lack, _node())
+            raise refusal(lack, node)
         _begun = order.witness.token, order.begin(order.place)
     results = []
     for item in items:
@@ -75,27 +66,8 @@ def _do(order: _Order, items: tuple[Any, ...]) -> list[Any]:
     return results
 
 
-def _prove(seen: Witness, worker: str) -> Lack | None:
-    return seen.lacks(worker)
-
-
-def _node() -> str:
-    return str(ray.get_runtime_context().get_node_id())
-
-
-def _refusal(lack: Lack, node: str) -> ClusterError:
-    return ClusterError(
-        f"a node of the Ray cluster cannot do this: {node}",
-        where=lack.where,
-        expected=lack.expected,
-        found=lack.found,
-        fix=f"{lack.fix}; docs/scale.md says what nodes need",
-    )
-
-
-# Not as decorators: what a module holds by its own name goes to workers by that name, and runs as they have it.
+# No decorator: what a module holds by its own name goes to workers by that name, and runs as they have it.
 _DO: Final = ray.remote(num_cpus=1, max_retries=0)(_do)
-_PROVE: Final = ray.remote(num_cpus=0, max_retries=0)(_prove)
 
 
 class RayEngine:
@@ -121,7 +93,7 @@ class RayEngine:
             CatalogError: where an item ends every worker that takes it.
         """
         with self._cluster(), witness(job.reads, job.writes) as seen, _told(job):
-            _let_all_prove(seen)
+            let_all_prove(seen)
             run = _Run(job, _Order(job.begin, job.place, seen))
             with contextlib.closing(run.results(items, self._ahead())) as results:
                 yield from results
@@ -133,8 +105,8 @@ class RayEngine:
 
     def _ahead(self) -> int:
         """Chunks in flight: more would hold more items in memory, and fewer than the cores hold work back."""
-        cores = _cores()
-        return self._jobs - 1 if self._jobs is not None and self._jobs < cores else max(cores, 1) * AHEAD
+        there = cores()
+        return self._jobs - 1 if self._jobs is not None and self._jobs < there else max(there, 1) * AHEAD
 
 
 @contextlib.contextmanager
@@ -149,46 +121,6 @@ def _told(job: Job[Any, Any, Any]) -> Iterator[None]:
             found=str(error).strip().splitlines()[0],
             fix="see the cluster's own logs, and do it again; the catalog that was there is untouched",
         ) from None
-
-
-def _cores() -> int:
-    return int(ray.cluster_resources().get("CPU", 0))
-
-
-def _let_all_prove(seen: Witness) -> None:
-    """Let each node that works show, before any work, that it has and sees what the work needs."""
-    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
-    asked = {}
-    for node in nodes:
-        place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        asked[node["NodeID"]] = _PROVE.options(scheduling_strategy=place).remote(seen, node["NodeID"])
-    ready, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=_PROOF_SECONDS) if asked else ([], [])
-    for node, answer in asked.items():
-        if answer not in ready:
-            raise _refusal(Lack("", "an answer", "none", "see that it runs"), node)
-        with contextlib.suppress(NodeDiedError, TaskUnschedulableError):  # it has just left
-            lack = _answer(answer, node)
-            if lack is not None:
-                raise _refusal(lack, node)
-            _await_sign(seen, node)
-
-
-def _answer(answer: ray.ObjectRef[Lack | None], node: str) -> Lack | None:
-    try:
-        return ray.get(answer)
-    except RayTaskError as error:  # what a node that cannot even load our programs says
-        last = str(error.cause or error).strip().splitlines()[-1]
-        return Lack("", "a node that has harborwright", last, "start Ray on it from an environment with harborwright")
-
-
-def _await_sign(seen: Witness, node: str) -> None:
-    """Wait for what a node has written to show here: a shared file system may take a while over it."""
-    until = time.monotonic() + _SHOW_SECONDS
-    while not seen.was_seen_by(node):
-        if time.monotonic() > until:
-            expected = "what the node writes there shows here"
-            raise _refusal(Lack(str(seen.writes), expected, "nothing", "put the catalog on a shared file system"), node)
-        time.sleep(0.1)
 
 
 @dataclass(slots=True)
@@ -212,7 +144,8 @@ class _Run[Item, Result]:
             self._call_back()
 
     def _send(self, items: tuple[Item, ...]) -> _Sent:
-        return _Sent(items, _DO.remote(self.order, items))
+        with hear():
+            return _Sent(items, _DO.remote(self.order, items))
 
     def _oldest(self) -> list[Result]:
         """The results of the chunk that went out first."""
@@ -249,14 +182,14 @@ class _Run[Item, Result]:
         return None
 
     def _await(self, sent: _Sent) -> list[Result]:
-        while not ray.wait([sent.result], timeout=_LOOK_SECONDS)[0]:
-            if not _cores():
+        while not ready([sent.result], _LOOK_SECONDS):
+            if not cores():
                 raise ClusterError(
                     "no node of the Ray cluster is left to work",
                     where=self.job.catalog,
                     fix="start nodes, and do it again; the catalog that was there is untouched",
                 )
-        return ray.get(sent.result)
+        return value(sent.result)
 
     def _call_back(self) -> None:
         """Wait until nobody works on what was broken off: its folder is about to go.
@@ -266,5 +199,4 @@ class _Run[Item, Result]:
         """
         if self.waiting:
             self.order.witness.withdraw()
-            refs = [sent.result for sent in self.waiting]
-            ray.wait(refs, num_returns=len(refs), timeout=_LOOK_SECONDS)
+            ready([sent.result for sent in self.waiting], _LOOK_SECONDS)

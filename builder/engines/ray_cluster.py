@@ -17,6 +17,7 @@ from typing import Any, Final
 import ray
 from ray._private import worker as ray_driver
 
+from builder.engines.ray_calls import hear
 from catalog.errors import ClusterError
 from catalog.faults import plainly
 
@@ -92,7 +93,7 @@ def _init(folder: str, failed: str, **options: Any) -> None:
     try:
         # Ray puts the folder it is started in at the head of its workers' import path: a person's own json.py must not
         # be what they import. Ctrl-C waits: what half a start has begun nobody could end.
-        with contextlib.chdir(folder), _later(signal.SIGINT):
+        with contextlib.chdir(folder), hear(signal.SIGINT):
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:  # Ray raises the bare class too, where a node is slow to start
         raise ClusterError(
@@ -105,19 +106,6 @@ def _init(folder: str, failed: str, **options: Any) -> None:
         signal.raise_signal(signal.SIGTERM)
         raise
     signal.signal(signal.SIGTERM, on_terminate)
-
-
-@contextlib.contextmanager
-def _later(number: signal.Signals) -> Iterator[None]:
-    """Let a signal wait until the context ends."""
-    came: list[int] = []
-    handler = signal.signal(number, lambda signum, frame: came.append(signum))
-    try:
-        yield
-    finally:
-        signal.signal(number, handler)
-    if came:
-        signal.raise_signal(number)
 
 
 def _knock(address: str) -> None:

@@ -84,8 +84,14 @@ class Witness:
         return None
 
     def stands(self) -> bool:
-        """Whether what is written is still wanted; called by workers, before each item."""
-        return self.writes is None or (self.writes / _FOLDER / _SIGN).exists()
+        """Whether what is written is still wanted; called by workers, before each item.
+
+        A worker may outlive a job that was killed, and must not write into the folder that the next one made there.
+        """
+        try:
+            return self.writes is None or (self.writes / _FOLDER / _SIGN).read_text() == self.token
+        except OSError:
+            return False
 
     def withdraw(self) -> None:
         """Let workers see that nothing more is wanted."""

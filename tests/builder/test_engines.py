@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,9 @@ import ray_jobs
 
 from builder.commands.options import FINDINGS
 from builder.engines import LocalEngine, engine_named
+from builder.engines.witness import code_digest, witness
 from catalog.errors import CatalogError, UserError
+from catalog.paths import repository_root
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 # Looks into the program that runs the command, as it ends, for modules that it loaded.
@@ -71,6 +75,44 @@ def test_an_address_without_a_cluster_is_refused() -> None:
     with pytest.raises(UserError) as raised:
         engine_named("local", address="127.0.0.1:6379")
     assert "--engine ray" in (raised.value.expected or "")
+
+
+def test_another_commit_shows_and_a_copy_of_the_same_does_not(tmp_path: Path) -> None:
+    for package in ("builder", "catalog", "grader", "task_templates"):
+        shutil.copytree(repository_root() / package, tmp_path / package, ignore=shutil.ignore_patterns("dist"))
+    code = "from builder.engines.witness import code_digest; print(code_digest())"
+
+    def there() -> str:
+        around = os.environ | {"PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=around, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert there() == code_digest()
+    with (tmp_path / "task_templates/task/instruction.md.j2").open("a") as file:
+        file.write("\n")
+    assert there() != code_digest()
+
+
+@pytest.mark.parametrize("change", ["none", "token", "gone", "other", "late"])
+def test_a_worker_proves_that_it_sees_what_the_others_see(change: str, tmp_path: Path) -> None:
+    index, new = tmp_path / "index.parquet", tmp_path / "new"
+    index.write_text("one")
+    new.mkdir()
+    with witness((index, tmp_path, tmp_path / "nothing"), new) as seen:
+        if change == "token":
+            seen = dataclasses.replace(seen, token="another")
+        if change == "gone":
+            shutil.rmtree(new)
+        if change == "other":
+            index.write_text("two")
+        if change == "late":
+            seen.withdraw()
+        lack = seen.lacks("worker")
+        assert (lack is None) == (change == "none") == seen.was_seen_by("worker")
+        assert seen.stands() == (change in ("none", "other"))
+    assert not new.exists() or list(new.iterdir()) == [], "nothing of it stays in the catalog"
 
 
 def write_rows(folder: Path) -> list[str]:
