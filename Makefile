@@ -14,7 +14,7 @@ JOBS ?= $(shell nproc)
 # uv from the machine where it works, else one of our own (a version manager's stand-in may be there and not work).
 UV := $(shell uv --version >/dev/null 2>&1 && command -v uv || echo .tools/bin/uv)
 
-.PHONY: help setup catalog test verify verify-all check push lint types bench docker clean
+.PHONY: help setup catalog test verify verify-all check push lint types bench docker registry clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -67,6 +67,9 @@ bench: .venv/.ready-all ## measure speed and memory side by side, into bench/out
 
 docker: ## bring a Docker engine, compose, buildx and the base image to a Debian machine (as root)
 	@builder/machine/docker.sh
+
+registry: ## start this machine's registry on loopback, which data images are kept in (as root)
+	@builder/machine/registry.sh
 
 clean: ## remove .venv, .tools, catalog/dist with its receipts, bench/out and the tools' caches; not ~/.cache/harborwright
 	@rm -rf .venv .tools $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out

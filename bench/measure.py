@@ -59,16 +59,17 @@ def run(command: list[str], *, allowed: tuple[int, ...] = (0,)) -> Run:
     began = time.monotonic()
     peak = own = 0.0
     with (
+        tempfile.TemporaryFile("w+") as said,  # no pipes: a command that fills one would wait for its reader
         tempfile.TemporaryFile("w+") as told,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True, env=environment) as child,
+        subprocess.Popen(command, stdout=said, stderr=told, text=True, env=environment) as child,
     ):
         while child.poll() is None:
             alone, *below = map(_pss_mb, _children(child.pid))
             peak, own = max(peak, sum(below, alone)), max(own, alone)
             time.sleep(_SAMPLE_SECONDS)
         seconds = time.monotonic() - began
-        assert child.stdout is not None
-        output = child.stdout.read()
+        said.seek(0)
+        output = said.read()
         if child.returncode not in allowed:
             told.seek(0)
             raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}\n{output}{told.read()}")

@@ -27,6 +27,7 @@ from builder.lock import ImageLock
 from builder.shared_files import SharedFiles, file_of
 from builder.task_toml import Class, health_timeout, package_of, task_toml
 from catalog import paths
+from catalog.data_image import DATA_IMAGE
 from catalog.digest import digest_of_entries
 from catalog.errors import RowError
 from catalog.index import Entry
@@ -46,7 +47,13 @@ _HUB_HOST = "huggingface.co"
 
 
 def bake(
-    row: Row, tables: Sequence[Table], size: Size, spec: Spec, images: ImageLock | None, shared: SharedFiles
+    row: Row,
+    tables: Sequence[Table],
+    size: Size,
+    spec: Spec,
+    images: ImageLock | None,
+    shared: SharedFiles,
+    data_image: str | None = None,
 ) -> BakedTask:
     """Make a task directory of a row.
 
@@ -57,6 +64,7 @@ def bake(
         spec: the policies that every task shares.
         images: the images a lock has resolved; None where nothing is locked yet.
         shared: templates and shared files, loaded once for the whole build.
+        data_image: the image, by digest, that holds the tables where the task is not to (``data = "layer"``).
 
     Returns:
         The files in the order of their paths, and the task's entry in the index.
@@ -67,7 +75,7 @@ def bake(
     name = _name(row)
     split = _split(row, spec)
     bucket = _bucket(row, tables, spec)
-    base = foundation(images, spec)
+    base = foundation(images, spec, data_image)
     expected = _expected(row, name, shared)
     files = [
         file_of(paths.INSTRUCTION, instruction(row, tables, spec, shared).encode()),
@@ -174,6 +182,7 @@ def _environment(
         "agent_user": spec.agent.user,
         "answer_path": spec.agent.answer_path,
         "bucket": bucket,
+        **({DATA_IMAGE: base.agent} if base.has_tables else {}),
         "tables": [{"name": table.name, "bytes": table.bytes, "sha256": table.sha256} for table in ordered],
     }
     return [
@@ -181,8 +190,12 @@ def _environment(
         _json(paths.MANIFEST, manifest, alike=True),
         size_file(size),
         *shared.pick(environment_places(base, bucket=bucket is not None)),
-        *(TaskFile(f"{paths.DATA}/{table.name}", None, table.source, table.sha256, alike=True) for table in ordered),
+        *([] if base.has_tables else map(_table, ordered)),
     ]
+
+
+def _table(table: Table) -> TaskFile:
+    return TaskFile(f"{paths.DATA}/{table.name}", None, table.source, table.sha256, alike=True)
 
 
 def _check_table_name(row: Row, name: str) -> None:

@@ -19,10 +19,12 @@ from pathlib import Path
 
 from builder.dedupe import Deduplicator, Repeats
 from builder.engines import Engine, LocalEngine
+from builder.images.steps import all_asked, images_for, over_images
+from builder.images.store import DataImages
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.ours import refuse_what_is_not_ours
-from builder.plan import open_source, plan
+from builder.plan import Source, open_source, plan
 from builder.sources import RowsError, SetAside
 from builder.sources.base import ERROR_LIMIT
 from builder.standing import (
@@ -55,6 +57,7 @@ class BuildReport:
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
     gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
     a fair task, each with its reason and without its question; ``repeats`` tells of questions that several rows ask.
+    ``images`` are data images that were asked for, ``images_sent`` those that were sent or mended.
     """
 
     catalog: Path
@@ -68,6 +71,9 @@ class BuildReport:
     set_aside: list[SetAside] = field(default_factory=list)
     repeats: Repeats = field(default_factory=Repeats)
     findings: list[Finding] = field(default_factory=list)
+    images: int = 0
+    images_sent: int = 0
+    image_bytes_sent: int = 0
     seconds: float = 0.0
 
     @property
@@ -98,6 +104,11 @@ class BuildReport:
         self.answer_types[entry.answer_type] += 1
         self.on_their_word += not entry.program
 
+    def count_images(self, images: DataImages | None) -> None:
+        """Count what became of the build's data images."""
+        if images is not None:
+            self.images, self.images_sent, self.image_bytes_sent = images.count, images.sent, images.sent_bytes
+
     def count_all(self, state: BuildState) -> None:
         """Count every task of a catalog that did not change, column by column."""
         self.tasks = len(state)
@@ -123,6 +134,9 @@ class BuildReport:
             "repeats": asdict(self.repeats),
             "set_aside": [row.as_dict() for row in self.set_aside],
             "findings": [asdict(finding) for finding in self.findings],
+            "images": self.images,
+            "images_sent": self.images_sent,
+            "image_bytes_sent": self.image_bytes_sent,
             "seconds": round(self.seconds, 3),
         }
 
@@ -136,6 +150,7 @@ def build(
     jobs: int | None = None,
     engine: Engine | None = None,
     strict: bool = False,
+    resend: bool = False,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.
@@ -148,6 +163,7 @@ def build(
         jobs: processes of this machine that bake; None takes one per core.
         engine: who bakes instead of them.
         strict: let no row be set aside, whatever the reason: then nothing is built.
+        resend: ask for the data images of all tasks, part by part, and send what their repository lacks.
         progress: told how many tasks are done.
 
     Returns:
@@ -164,47 +180,58 @@ def build(
     _open_cache(cache)
     source = open_source(spec, cache)
     known = read_inspections(cache)
-    state = BuildState.read(out, source.file)
-    policies = policies_text(spec.model_dump_json(exclude={"source", "tables", "push"}), lock)
-    record = Recorder(source.file, policies)
+    state = BuildState.read(out, source.where)
+    unused = {"source", "tables", "push"} | ({"layer"} if spec.data == "bake" else set())
+    policies = policies_text(spec.model_dump_json(exclude=unused), lock)
+    record = Recorder(source.origin, policies)
     notes: list[Finding] = []
     if len(state):  # told before any work, and also where nothing would be written
         refuse_what_is_not_ours(out, spec.full_name)
-    shelf = TableShelf(source.tables, notes.append, known)
-    if all_stands(record, shelf, notes, state, out):
+    shelf = TableShelf(source.tables, notes.append, known, cache)
+    images = images_for(spec, lock, cache, resend=resend)
+    if not (resend and images) and all_stands(record, shelf, notes, state, out):
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
         engine.start_ahead(MODULES)
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
-        shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections})
-        marks = Fingerprints(policies)
-        dedupe = Deduplicator()
-        steps = decide(plan(spec, source, shelf, report.findings.append, dedupe), marks, state, out)
-        same, rest = same_so_far(steps, state)
-        first = next(rest, None)
-        report.repeats = dedupe.repeats
-        if first is None and nothing_to_do(out, same, state):
-            report.set_aside = [row.bare for row in rows_set_aside(same)]
-            report.count_all(state)
-            kept = [step for step in same if isinstance(step, Kept)]
-            report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
-            if strict:
-                _refuse_to_set_aside(report, record.file or spec.source)
-        else:
-            remaining = itertools.chain(same, [] if first is None else [first], rest)
-            try:
+        shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections}, cache)
+        with _forgetting_what_changed(cache):
+            marks = Fingerprints(policies)
+            dedupe = Deduplicator()
+            planned = plan(spec, source, shelf, report.findings.append, dedupe)
+            steps = decide(all_asked(planned, images) if resend and images else planned, marks, state, out)
+            same, rest = same_so_far(steps, state)
+            first = next(rest, None)
+            report.repeats = dedupe.repeats
+            if first is None and nothing_to_do(out, same, state):
+                report.set_aside = [row.bare for row in rows_set_aside(same)]
+                report.count_all(state)
+                kept = [step for step in same if isinstance(step, Kept)]
+                report.findings += [doubt for step in kept for doubt in state.doubts(step.name, step.where)]
+                if strict:
+                    _refuse_to_set_aside(report, source.where or spec.source)
+            else:
+                remaining = over_images(itertools.chain(same, [] if first is None else [first], rest), images)
                 with building(out, spec.full_name) as folder:
-                    place = Workplace(spec, lock, folder, out, source.tables.absolute())
-                    _write(place, remaining, state, report, record, shelf, engine, progress)
+                    work = Workplace(spec, lock, folder, out, source.tables.folder.absolute())
+                    _write(work, remaining, state, report, source, record, shelf, engine, progress)
                     if strict:
-                        _refuse_to_set_aside(report, record.file or spec.source)
-            except ChangedFileError as error:
-                forget_inspection(cache, str(error.where))
-                raise
+                        _refuse_to_set_aside(report, source.where or spec.source)
     keep_inspections(cache, known, shelf.inspections)
+    report.count_images(images)
     report.seconds = time.monotonic() - began
     return report
+
+
+@contextlib.contextmanager
+def _forgetting_what_changed(cache: Path) -> Iterator[None]:
+    """Where a table proves to have other bytes than are remembered of it, the next build reads it again."""
+    try:
+        yield
+    except ChangedFileError as error:
+        forget_inspection(cache, str(error.where))
+        raise
 
 
 def _open_cache(cache: Path) -> None:
@@ -228,13 +255,14 @@ def _write(
     steps: Iterator[Step],
     state: BuildState,
     report: BuildReport,
+    source: Source,
     record: Recorder,
     shelf: TableShelf,
     engine: Engine,
     progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
-    next_state = StateWriter(place.new, record.file)
+    next_state = StateWriter(place.new, source.where)
     present = doubtful = 0
     # Closed whatever happens: a build that is interrupted here ends its workers before its folder goes.
     with (

@@ -30,17 +30,27 @@ class Foundation:
         agent: what ``environment/Dockerfile`` starts from.
         verifier: what ``tests/Dockerfile`` starts from.
         installs: whether the agent's Dockerfile must install the base image's contents itself.
+        has_tables: whether ``agent`` is a data image: the task's directory has no tables then.
     """
 
     agent: str
     verifier: str
     installs: bool
+    has_tables: bool = False
 
 
-def foundation(images: ImageLock | None, spec: Spec) -> Foundation:
-    """Which images a task stands on under this lock; without one, on the spec's root, unpinned."""
+def foundation(images: ImageLock | None, spec: Spec, data_image: str | None = None) -> Foundation:
+    """Which images a task stands on under this lock; without one, on the spec's root, unpinned.
+
+    Args:
+        images: the lock.
+        spec: names the root where there is no lock.
+        data_image: the lock's agent image with the task's tables on it, where the task does not hold them itself.
+    """
     images = images or ImageLock(kind="public", root=spec.image.root)
-    return Foundation(images.agent_image, images.verifier_image, installs=images.base is None)
+    return Foundation(
+        data_image or images.agent_image, images.verifier_image, images.base is None, has_tables=data_image is not None
+    )
 
 
 def environment_dockerfile(shared: SharedFiles, base: Foundation, spec: Spec, size: Size, *, bucket: bool) -> TaskFile:
@@ -58,6 +68,7 @@ def environment_dockerfile(shared: SharedFiles, base: Foundation, spec: Spec, si
         sealed=paths.SEALED,
         answer_dir=dirname(spec.agent.answer_path),
         bucket=bucket,
+        tables=not (bucket or base.has_tables),
         size=size,
     )
 

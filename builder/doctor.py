@@ -177,8 +177,11 @@ def _public_registry() -> Check:
 def _local_registry() -> Check:
     host = local_registry()
     answers = registry_answers(host, _SECONDS)
-    says = f"{host} answers" if answers else f"{host} is not up; only making a new base image needs it, and starts it"
-    return Check("local registry", "ok", says, facts={"host": host, "answers": answers})
+    facts = {"host": host, "answers": answers}
+    if answers:
+        return Check("local registry", "ok", f"{host} answers", facts=facts)
+    says = f"{host} is not up; only a new base image (which starts it) and data images there (make registry) need it"
+    return Check("local registry", "ok", says, facts=facts)
 
 
 def _disk() -> Check:

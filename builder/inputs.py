@@ -11,13 +11,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Self
 
+from builder.sources.base import RowSource
 from builder.tables import TableShelf
 from catalog import paths
 from catalog.digest import sha256_of_file
-from catalog.errors import TableError
+from catalog.errors import RowError, TableError
 from catalog.tables import Table
 
 # All that decides which tasks a row file leads to, libraries included.
@@ -26,7 +26,7 @@ _CODE: Final = ("builder/**/*.py", "catalog/*.py", "grader/*.py", "task_template
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """``rows`` is the sha256 of the file of rows, ``shared`` of policies and code, ``sets`` of each set of tables."""
+    """``rows`` is the sha256 of the files of rows, ``shared`` of policies and code, ``sets`` of each set of tables."""
 
     rows: str
     shared: str
@@ -49,46 +49,49 @@ class Inputs:
 
 
 class Recorder:
-    """Takes down what a build is made of: its file of rows and its code before it begins, its tables at its end.
+    """Takes down what a build is made of: its rows and its code before it begins, its tables at its end.
 
     Args:
-        file: the file of rows; None for the demo, which has none.
+        source: where the rows come from; None for the demo, whose rows stand in no file.
         policies: what holds for every task, as one text.
-
-    Attributes:
-        file: the same.
     """
 
-    def __init__(self, file: Path | None, policies: str) -> None:
-        self.file = file
-        self._rows = _digest_of_rows(file) if file else ""
+    def __init__(self, source: RowSource | None, policies: str) -> None:
+        self._source = source
+        self._rows = _digest_of_rows(source) if source else ""
         digest = hashlib.sha256(policies.encode())
         add_code(digest, _CODE)
         self._shared = digest.hexdigest()
 
     def matches(self, earlier: Inputs, shelf: TableShelf) -> bool:
         """Whether rows, policies and code are as an earlier build had them, and every set of tables as ``shelf`` is."""
-        if self.file is None or (earlier.rows, earlier.shared) != (self._rows, self._shared):
+        if self._source is None or (earlier.rows, earlier.shared) != (self._rows, self._shared):
             return False
         try:
             sets = earlier.sets.items()
-            return all(_set_digest(shelf.find(names, str(self.file))) == digest for names, digest in sets)
+            return all(_set_digest(shelf.find(names, self._source.where)) == digest for names, digest in sets)
         except TableError:
             return False
 
     def inputs(self, shelf: TableShelf) -> Inputs | None:
-        """The record, with the tables that ``shelf`` found; None without a file, or where it changed meanwhile."""
-        if self.file is None or self._rows != _digest_of_rows(self.file):
+        """The record, with the tables that ``shelf`` found; None without files, or where one changed meanwhile."""
+        if self._source is None or self._rows != _digest_of_rows(self._source):
             return None
         return Inputs(self._rows, self._shared, {names: _set_digest(tables) for names, tables in shelf.sets.items()})
 
 
-def _digest_of_rows(path: Path) -> str:
-    """The sha256 of a file of rows; empty where it cannot be read, which planning will say better."""
+def _digest_of_rows(source: RowSource) -> str:
+    """The sha256 over names and bytes of all files; empty where one cannot be read, which planning will say better.
+
+    Where the files lie does not count: elsewhere, or at another commit, the same files are the same rows.
+    """
+    digest = hashlib.sha256()
     try:
-        return sha256_of_file(path) if path.is_file() else ""
-    except OSError:
+        for part in source.parts():
+            digest.update(f"{part.name.removeprefix(source.where)}\0{sha256_of_file(part.path)}\0".encode())
+    except (OSError, RowError):
         return ""
+    return digest.hexdigest()
 
 
 def add_code(digest: hashlib._Hash, patterns: Iterable[str]) -> None:

@@ -17,9 +17,10 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from builder.images.reference import DIGEST
 from builder.machine.images import ensure_base, find_local_images
 from builder.machine.recipe import base_body
-from builder.machine.registry import DIGEST, resolve
+from builder.machine.registry import resolve
 from catalog.errors import ImageError, SandboxError, SpecError
 from catalog.faults import expected_of, plainly
 from catalog.spec import Spec
@@ -90,13 +91,14 @@ def lock_path(path: Path, kind: Kind) -> Path:
     return path.with_suffix(_SUFFIX[kind])
 
 
-def find_lock(spec: Spec, path: Path, choice: Choice | None = None) -> ImageLock:
+def find_lock(spec: Spec, path: Path, choice: Choice | None = None, named: Path | None = None) -> ImageLock:
     """The lock a catalog is baked with.
 
     Args:
         spec: whose ``image`` section says which root and which kind.
-        path: the spec's file, or the rows file where there is no spec.
+        path: the spec's file, or one that a spec beside the rows would be.
         choice: overrules ``spec.image.lock``. "auto" takes the public lock where there is one, else the local one.
+        named: what commands know it by, where that is no file beside the lock (rows in a folder, or on the Hub).
 
     Returns:
         The lock; an unpinned one of kind "public" where "auto" or "public" finds no file.
@@ -109,12 +111,12 @@ def find_lock(spec: Spec, path: Path, choice: Choice | None = None) -> ImageLock
     for kind in kinds:
         file = lock_path(path, kind)
         if file.exists():
-            return _read(file, kind, spec, again=f"harborwright lock {path} --kind {kind}")
+            return _read(file, kind, spec, again=f"harborwright lock {named or path} --kind {kind}")
     if choice == "local":
         raise SpecError(
             "the spec asks for images made on this machine, and there is no lock that names them",
             where=lock_path(path, "local"),
-            fix=f"make docker, then harborwright lock {path} --kind local",
+            fix=f"make docker, then harborwright lock {named or path} --kind local",
         )
     return ImageLock(kind="public", root=spec.image.root)
 
@@ -162,14 +164,17 @@ def _require_local_python(kind: Kind, spec: Spec, where: Path) -> None:
         )
 
 
-def make_lock(spec: Spec, path: Path, choice: Choice | None = None) -> tuple[ImageLock, Path]:
+def make_lock(
+    spec: Spec, path: Path, choice: Choice | None = None, named: Path | None = None
+) -> tuple[ImageLock, Path]:
     """Resolve a spec's images and write the lock beside it.
 
     Args:
         spec: whose ``image`` section says which root and which kind.
-        path: the spec's file, or the rows file where there is no spec.
+        path: the spec's file, or one that a spec beside the rows would be.
         choice: overrules ``spec.image.lock``. "public" asks the registry; "local" takes the images of this machine,
             making them where they are lacking; "auto" asks the registry and, refused, takes local images already there.
+        named: what commands know it by, where that is no file beside the lock.
 
     Returns:
         The lock and the file it was written to.
@@ -180,7 +185,7 @@ def make_lock(spec: Spec, path: Path, choice: Choice | None = None) -> tuple[Ima
         SpecError: where the spec's root and the locally made images do not go together, or the file cannot be written.
     """
     choice = choice or spec.image.lock
-    lock = _MAKERS[choice](spec, path)
+    lock = _MAKERS[choice](spec, named or path)
     return lock, _write(lock, lock_path(path, lock.kind))
 
 

@@ -14,10 +14,15 @@ from typing import Final
 
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
+from builder.hub.snapshot import Snapshot
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
+from builder.sources.base import RowSource
+from builder.sources.hub_rows import HubName, HubRows, hub_name
+from builder.sources.reading import local_source
 from builder.tables import TableShelf
-from catalog.errors import MissingTableError, OneRowError, RowError, TableError
+from builder.tables.stores import FolderStore, HubStore, TableStore
+from catalog.errors import MissingTableError, OneRowError, RowError, SpecError, TableError
 from catalog.findings import Finding
 from catalog.reasons import Kind
 from catalog.rows import Row
@@ -41,27 +46,57 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Rows that can be read more than once, the folder their tables are looked up in, and the file they stand in."""
+    """Rows that can be read more than once, the place their tables are looked up in, and what they stand in.
+
+    ``folders`` are this machine's own, in which the rows lie; the demo's stand in no file.
+    """
 
     rows: Callable[[Note], Iterator[Row | SetAside]]
-    tables: Path
-    file: Path | None = None
+    tables: TableStore
+    origin: RowSource | None = None
+    folders: tuple[Path, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """How messages name what the rows stand in; empty for the demo."""
+        return self.origin.where if self.origin else ""
 
 
 def open_source(spec: Spec, cache: Path) -> Source:
     """The rows that a spec names.
 
     Args:
-        spec: names the demo, or a file of rows relative to its own folder.
-        cache: a folder of ours; the demo's tables and golds are kept there between builds.
+        spec: names the demo, a data set on the Hub at a commit, or a file or folder relative to its own folder.
+        cache: a folder of ours; the demo's tables and golds, and what was downloaded, are kept there between builds.
+
+    Raises:
+        SpecError: where the source is spelt wrongly, or names a data set without its commit.
     """
     if spec.source == DEMO:
-        tables = cache / DEMO
-        write_tables(tables)
-        return Source(lambda note: demo_rows(tables), tables)
+        demo = cache / DEMO
+        write_tables(demo)
+        return Source(lambda note: demo_rows(demo), FolderStore(demo))
+    if name := hub_name(spec.source):
+        return _hub_source(spec, name, cache)
     path = spec.folder / spec.source
-    tables = spec.folder / spec.tables if spec.tables else path.parent
-    return Source(lambda note: read_rows(path, note, spec.columns), tables, path)
+    origin = local_source(path)
+    beside = path if path.is_dir() else path.parent
+    tables = FolderStore(spec.folder / spec.tables if spec.tables else beside)
+    return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (beside,))
+
+
+def _hub_source(spec: Spec, name: HubName, cache: Path) -> Source:
+    if not name.is_pinned:
+        raise SpecError(
+            "the source names a data set without its commit",
+            expected="a commit of 40 hexadecimal digits, from the spec's lock",
+            found=str(name),
+            fix="harborwright build finds it and writes it down; harborwright lock renews it",
+        )
+    snapshot = Snapshot(name.place, cache)
+    origin = HubRows(snapshot, name.part)
+    tables = FolderStore(spec.folder / spec.tables) if spec.tables else HubStore(snapshot)
+    return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (snapshot.folder,))
 
 
 def plan(
@@ -83,8 +118,9 @@ def plan(
     for row in _rows(source.rows(lambda finding: None)):
         dedupe.add(row)
     folders = _own_folders(spec, source)
+    unnamed = spec.tables is None and isinstance(source.tables, FolderStore)
     for item in source.rows(note):
-        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, folders)
+        yield item if isinstance(item, SetAside) else _plan(item, spec, dedupe, shelf, folders, unnamed)
 
 
 def aside_of(error: OneRowError, row: Row, folders: Sequence[str] = ()) -> SetAside:
@@ -115,7 +151,7 @@ def _reason(error: OneRowError, row: Row, folders: Sequence[str]) -> str:
 def _own_folders(spec: Spec, source: Source) -> tuple[str, ...]:
     """The folders that tables are read from, as they are named and as they are, the longest first."""
     packages = [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
-    own = [source.tables, spec.folder, (spec.folder / spec.source).parent, *packages]
+    own = [source.tables.folder, spec.folder, *source.folders, *packages]
     names = {str(form) for folder in own for form in (folder, folder.absolute(), folder.resolve())}
     return tuple(sorted(names - {".", "/"}, key=lambda name: (-len(name), name)))
 
@@ -124,7 +160,9 @@ def _rows(rows: Iterable[Row | SetAside]) -> Iterator[Row]:
     return (row for row in rows if isinstance(row, Row))
 
 
-def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders: Sequence[str]) -> Planned | SetAside:
+def _plan(
+    row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders: Sequence[str], unnamed: bool
+) -> Planned | SetAside:
     verdict = dedupe.verdict(row)
     if verdict is not None:
         return _aside(row, verdict.reason, verdict.fix, verdict.kind)
@@ -136,6 +174,6 @@ def _plan(row: Row, spec: Spec, dedupe: Deduplicator, shelf: TableShelf, folders
         tables = shelf.tables_of(row)
         return Planned(row, tables, size_for(tables, row.tier, spec.sizing))
     except (RowError, TableError) as error:
-        if isinstance(error, MissingTableError) and spec.tables is None:
+        if isinstance(error, MissingTableError) and unnamed:
             error.fix = f"{error.fix}; {_NO_FOLDER_NAMED}"
         return aside_of(error, row, folders)

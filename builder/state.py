@@ -44,8 +44,10 @@ _SCHEMA = pa.schema(
 _BATCH = 2000
 _INPUTS = b"harborwright.inputs"
 _LISTS = b"harborwright.lists"
+# Stands for what the rows stand in, in the places of doubts.
+_HERE = "\0"
 # The code and the templates that a task's bytes follow from.
-_CODE = ("builder/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
+_CODE = ("builder/*.py", "builder/images/*.py", "catalog/*.py", "grader/*.py", "task_templates/**/*")
 
 
 class Fingerprints:
@@ -84,7 +86,7 @@ class BuildState:
         lists: the digest of the catalog's lists as the build wrote them.
     """
 
-    def __init__(self, table: pa.Table, rows: Path | None) -> None:
+    def __init__(self, table: pa.Table, rows: str) -> None:
         self._table = table
         self._rows = rows
         kept = table.schema.metadata or {}
@@ -101,12 +103,12 @@ class BuildState:
                 self._refused[name] = (mark, Refusal(*refusal))
 
     @classmethod
-    def read(cls, catalog: Path, rows: Path | None) -> BuildState:
+    def read(cls, catalog: Path, rows: str) -> BuildState:
         """The state of the catalog at ``catalog``; empty where there is none, or one that cannot be read.
 
         Args:
             catalog: the catalog's folder.
-            rows: the file that rows stand in now, for what is told of their lines.
+            rows: how messages name what rows stand in now, for what is told of their lines; empty for the demo.
         """
         try:
             with pq.ParquetFile(catalog / paths.BUILD_STATE) as file:
@@ -172,28 +174,38 @@ class BuildState:
         return ((path, look) for _, look, path, _ in self._tasks.values())
 
 
-def _findings(kept: str | None, rows: Path | None) -> list[Finding]:
+def _findings(kept: str | None, rows: str) -> list[Finding]:
     try:
         findings = [Finding(**values) for values in json.loads(kept)] if kept else []
     except (ValueError, TypeError):  # changed by hand: the row is doubted again when it is baked again
         return []
-    return [replace(one, where=f"{rows}{one.where}") if one.where.startswith(":") else one for one in findings]
+    return [_at(one, rows) for one in findings]
+
+
+def _at(finding: Finding, rows: str) -> Finding:
+    """A doubt as it was told: its place begins with what the rows stand in now."""
+    kept = finding.where
+    return replace(finding, where=rows + kept.removeprefix(_HERE)) if kept.startswith(_HERE) else finding
 
 
 class StateWriter:
     """Writes the state of this build, entry by entry."""
 
-    def __init__(self, folder: Path, rows: Path | None) -> None:
-        self._rows = str(rows)
+    def __init__(self, folder: Path, rows: str) -> None:
+        self._rows = rows
         self._writer = pq.ParquetWriter(folder / paths.BUILD_STATE, _SCHEMA, compression="zstd")
         self._batch: list[dict[str, object]] = []
 
     def add(self, entry: Entry, fingerprint: bytes, look: bytes, doubts: Sequence[Finding]) -> None:
         """Append one task, with the look of its directory and what is doubtful about its row."""
-        # Where this machine keeps the file of rows is not kept: the same rows make the same bytes anywhere.
-        here = [replace(finding, where=finding.where.removeprefix(self._rows)) for finding in doubts]
+        # Where this machine keeps the rows is not kept: the same rows make the same bytes anywhere.
+        here = [replace(finding, where=self._place(finding.where)) for finding in doubts]
         kept = json.dumps([asdict(finding) for finding in here]) if doubts else None
         self._append({**entry.model_dump(), "fingerprint": fingerprint, "look": look, "doubts": kept})
+
+    def _place(self, where: str) -> str:
+        inside = self._rows and where.startswith((f"{self._rows}:", f"{self._rows}/"))
+        return _HERE + where.removeprefix(self._rows) if inside else where
 
     def refuse(self, name: str, fingerprint: bytes, refusal: Refusal) -> None:
         """Append one row that baking refused."""

@@ -28,7 +28,7 @@ def refuse_what_is_seen(row: Row, baked: BakedTask) -> None:
         instruction=(instruction or b"").decode(),
         description=row.question.strip().partition("\n")[0],
         tables=baked.entry.tables,
-        files=[file.path for file in baked.files if not file.path.startswith(paths.HIDDEN)],
+        files=sorted(_seen_files(baked)),
     )
     for gold, answer_type in _golds(row):
         for seen in sightings(gold, answer_type, side):
@@ -42,6 +42,12 @@ def refuse_what_is_seen(row: Row, baked: BakedTask) -> None:
                     found=gold[:120],
                     fix="rename the file" if seen.in_its_name else "word the question without its answer",
                 )
+
+
+def _seen_files(baked: BakedTask) -> set[str]:
+    """The files that an agent can see the names of; tables too, where they lie in a data image."""
+    own = {file.path for file in baked.files if not file.path.startswith(paths.HIDDEN)}
+    return own | {f"{paths.DATA}/{name}" for name in baked.entry.tables}
 
 
 def _golds(row: Row) -> list[tuple[str, str]]:

@@ -49,10 +49,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A task to bake."""
+    """A task to bake; over a data image where it is not to hold its tables itself."""
 
     task: Planned
     fingerprint: bytes
+    data_image: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ class _Bench:
         row, place = item.task.row, self._place
         try:
             row, findings = typed(row)
-            baked = bake(row, item.task.tables, item.task.size, place.spec, place.lock, self._shared)
+            size, tables = item.task.size, item.task.tables
+            baked = bake(row, tables, size, place.spec, place.lock, self._shared, item.data_image)
             refuse_what_is_seen(row, baked)
         except RowError as error:
             return Refused(aside_of(error, row), item.fingerprint)

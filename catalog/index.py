@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -123,8 +123,11 @@ def read_index(catalog: Path) -> Iterator[Entry]:
     """
     path = catalog / paths.INDEX_PARQUET
     try:
-        file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowException) as error:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=_BATCH):
+                for values in batch.to_pylist():
+                    yield _entry(values, path)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise CatalogError(
             "this is not a built catalog",
             where=path,
@@ -132,18 +135,18 @@ def read_index(catalog: Path) -> Iterator[Entry]:
             found=plainly(error),
             fix="name a folder that `harborwright build` made, or build it again",
         ) from None
-    with file:
-        for batch in file.iter_batches(batch_size=_BATCH):
-            for values in batch.to_pylist():
-                try:
-                    yield Entry(**values)
-                except ValidationError as error:
-                    raise CatalogError(
-                        "the index holds an entry that cannot be read",
-                        where=path,
-                        found=str(error.errors(include_url=False)[0]["msg"]),
-                        fix="build the catalog again",
-                    ) from None
+
+
+def _entry(values: dict[str, Any], path: Path) -> Entry:
+    try:
+        return Entry(**values)
+    except ValidationError as error:
+        raise CatalogError(
+            "the index holds an entry that cannot be read",
+            where=path,
+            found=str(error.errors(include_url=False)[0]["msg"]),
+            fix="build the catalog again",
+        ) from None
 
 
 def read_named(catalog: Path) -> Iterator[Entry]:

@@ -13,7 +13,8 @@
 <task>/
 ├── instruction.md
 ├── task.toml
-├── environment/  Dockerfile  manifest.json  size.env  healthcheck.py  seal.py  data/...  (or pull_bucket.py)
+├── environment/  Dockerfile  manifest.json  size.env  healthcheck.py  seal.py  data/...  (or pull_bucket.py;
+│                 neither where the tables lie in a data image)
 ├── tests/        Dockerfile  test.sh  grader.py  expected.json  cases.json
 └── solution/     solve.sh  solution.py   (or answer.txt, for a row without a program)
 """

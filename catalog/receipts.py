@@ -82,14 +82,15 @@ class Receipt(BaseModel):
     def met(self) -> bool:
         """True where every trial ended as its probe must, within the share of memory."""
         fits = self.peak_memory_mb is None or self._fits(self.peak_memory_mb)
-        return bool(self.trials) and fits and all(self._as_required(trial) for trial in self.trials)
+        return bool(self.trials) and fits and all(self.as_required(trial) for trial in self.trials)
 
     @property
     def green(self) -> bool:
         """True where oracle and nop ran and nothing ended otherwise than it must."""
         return {trial.probe for trial in self.trials} >= NEEDED and self.met
 
-    def _as_required(self, trial: Trial) -> bool:
+    def as_required(self, trial: Trial) -> bool:
+        """True where a trial of this receipt ended as its probe must, whatever it says of itself."""
         if trial.probe in MEASURING and (trial.peak_memory_mb is None or not self._fits(trial.peak_memory_mb)):
             return False
         return trial.ok and not trial.cause and trial.reward == REQUIRED.get(trial.probe, math.nan)

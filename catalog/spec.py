@@ -51,6 +51,12 @@ _ANSWER_PATH_LIMIT: Final = 200
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _HOST: Final = re.compile(rf"(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.IGNORECASE)
 _HOST_LIMIT: Final = 253
+# What registries take for a name (OCI distribution protocol), after a host that has a dot or a port.
+_PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_REPOSITORY: Final = re.compile(
+    rf"(?:localhost|{_LABEL}(?:\.{_LABEL})+|{_LABEL}(?=:))(?::[0-9]{{1,5}})?/{_PART}(?:/{_PART})*"
+)
+_REPOSITORY_LIMIT: Final = 255
 # The source that is this project's own rows.
 DEMO: Final = "demo"
 # What a row may have, and so what a file's column may be mapped to.
@@ -141,6 +147,20 @@ class Agent(_Section):
         return path
 
 
+class Layer(_Section):
+    """Where data images go, with `data = "layer"`."""
+
+    # A repository with its registry, as `docker push` takes it, without a tag; one image for each set of tables.
+    repository: str = "localhost:5000/harborwright/data"
+
+    @field_validator("repository")
+    @classmethod
+    def _a_repository(cls, name: str) -> str:
+        if not _REPOSITORY.fullmatch(name) or len(name) > _REPOSITORY_LIMIT:
+            raise ValueError("a registry and a repository (localhost:5000/me/data), lower case, without tag or digest")
+        return name
+
+
 class Push(_Section):
     """How `harborwright push` lays the catalog out."""
 
@@ -164,23 +184,38 @@ class Spec(_Section):
     org: str = Field(pattern=r"^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$")
     name: str
     description: str = ""
-    # "demo", or a JSONL, JSON, CSV or Parquet file of rows, relative to the spec.
+    # "demo"; a JSONL, JSON, CSV or Parquet file of rows, or a folder of such, relative to the spec; or a data set on
+    # the Hub, hf:ORG/NAME@REVISION[:SPLIT].
     source: str
-    # The folder in which a row's tables are looked up, relative to the spec. None: the folder of the rows file.
+    # The folder in which a row's tables are looked up, relative to the spec. None: the folder that the rows lie in, or
+    # the data set they come from.
     tables: str | None = None
     splits: tuple[str, ...] = ("train", "test", "eval")
     # The split of a row that names none.
     default_split: str = Field(default="train", validate_default=True)
     license: str | None = None
+    # "bake" puts tables into each task, "layer" into one data image for each set of tables that tasks stand on.
+    data: Literal["bake", "layer"] = "bake"
     # Columns of rows to what the file of rows calls them, where that is something else: {"question": "prompt"}.
     columns: dict[Column, str] = Field(default={})
     image: Image = Image()
     sizing: Sizing = Sizing()
     network: Network = Network()
     agent: Agent = Agent()
+    layer: Layer = Layer()
     push: Push = Push()
     # The folder the spec lies in; relative paths start here.
     folder: Path = Field(default=Path(), exclude=True)
+
+    @field_validator("data", mode="before")
+    @classmethod
+    def _no_bucket_of_a_spec(cls, data: Any) -> Any:
+        if data == "bucket":
+            raise ValueError(
+                '"bake" or "layer" (tables in a bucket are pulled for rows that name it themselves, in hf_bucket: '
+                "what is pulled cannot be held against the tables here)"
+            )
+        return data
 
     @field_validator("columns")
     @classmethod

@@ -84,7 +84,7 @@ else:
             return made
 
 
-GRADER_VERSION = "1.2.0"
+GRADER_VERSION = "1.3.0"
 
 ANSWER_TYPES = (
     "number",
@@ -223,6 +223,8 @@ COUNT_NOUNS = {
     **dict.fromkeys("row rows record records entry entries".split(), "row"),
     **{form: noun for noun in ("column", "table", "dataset", "time") for form in (noun, noun + "s")},
 }
+# That one of them is missing says nothing of what it holds.
+HOLDERS = frozenset(COUNT_NOUNS) | {"data", "file", "files"}
 HOW_MANY = pattern(r"\b(?:how many|number of|count of)\s+(?:[^\W\d_]+\s+)??(\w+)")
 AGE_ASKED = pattern(
     r"\bhow old\b|\b(?:average|mean|median|maximum|minimum|max|min|modal|highest|lowest|oldest|youngest|typical"
@@ -250,6 +252,7 @@ VERBS = frozenset("is was are were has have had does did do with".split())
 # How a noun begins that is counted, and how one that is not: "how many of the 60 students own more than two cars".
 COUNT_LEADS = frozenset({("how", "many"), ("number", "of"), ("count", "of")})
 COUNT_FILLERS = frozenset("of the these those all more fewer less different distinct unique other".split())
+HAVING = frozenset("with where have has had having whose".split())
 DETERMINERS = frozenset("the a an one two three four five six seven eight nine ten than per each every any".split())
 NOUN_ENDS = VERBS | PREPOSITIONS | frozenset("that which who whose where when can could will would or not".split())
 TOTALS = frozenset(
@@ -294,7 +297,9 @@ ORDER_WORDS_NEEDED = (
 )
 
 # A regular expression in place of an answer.
-PATTERN = pattern(r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]")
+PATTERN = pattern(
+    r"(?:\A|[\s^(])\.[*+]|\.[*+]\w|\\[dwsSDW](?![a-zA-Z])[+*]?|\[[^\]\n]{1,20}-[^\]\n]{1,20}\][+*{]|\A[^*]*\w\.[*+]\Z"
+)
 
 TRUTH_HEDGES = frozenset(
     """maybe perhaps probably possibly might think guess unsure unless or if but either likely partly almost
@@ -308,7 +313,7 @@ OPPOSITES = """
     decline declined shrink shrank down < | highest largest most greatest biggest / lowest smallest least fewest |
     longer / shorter | older / younger newer | faster / slower | heavier / lighter |
     before earlier sooner / after later | better / worse | best / worst | positive positively / negative negatively |
-    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical / different
+    warmer hotter / colder cooler | wetter / drier | profit / loss | same equal identical consistent / different differ
     """
 EQUALS = ("same", "equal", "identical", "tied", "unchanged")
 TWO_PLACED = frozenset("than exceed exceeds exceeded surpass surpasses surpassed outperform outperforms < >".split())
@@ -319,7 +324,7 @@ AFTER_NO = frozenset("it it's they there here this that these those the a an he 
 AUXILIARIES = frozenset("is are was were does do did has have had".split())
 FUNCTION_WORDS = VERBS | PREPOSITIONS | frozenset("the a an any and be been to from this that it one".split())
 NO_AMOUNT = NEGATIONS | {"0", "zero"}
-NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which between across".split())
+NOUN_STOPS = VERBS | PREPOSITIONS | frozenset("that which whose between across".split())
 POINTING = frozenset("it they there he she this that these those we all both each".split())
 # How much a reason says there is, and to how much of it a question applies.
 SOME = frozenset("some several many multiple numerous few one exist exists existed".split())
@@ -340,6 +345,9 @@ FAULTS = frozenset("error errors exception traceback warning failure".split())
 AGGREGATES = frozenset("sum count range difference".split())
 # Keys that name an answer as such, whatever is asked.
 ANSWER_KEYS = frozenset("n num nr pct std sd ans response solution prediction list text min max".split())
+DATE_KEYS = frozenset("date day datetime timestamp time month year quarter week".split())
+REMAINING = frozenset("remain remains remained remaining left kept retained".split())
+OPPOSING_PREFIXES = ("in", "un", "non", "dis", "im", "ir")
 YES = frozenset({"yes", "true", "y", "t", "1"})
 NO = frozenset({"no", "false", "n", "f", "0"})
 
@@ -370,6 +378,7 @@ INCREASES = frozenset(
     """profit profits gain gains gained gaining increase increases increased increasing rise rises rose risen rising
     grow grows grew grown growing growth up climb climbs climbed""".split()
 )
+MOVES = DECREASES | INCREASES
 AMOUNTS = frozenset("loss losses deficit profit profits gain gains up down".split())
 CHANGE_NOUNS = frozenset("decrease decline drop fall loss reduction increase rise gain growth".split())
 CHANGE_ASKED = pattern(
@@ -396,7 +405,9 @@ UNIT_TABLE = {
     "area": """
         m2 sqm sq.m | km2 sqkm | ha hectare hectares | acre acres | cm2 | mm2 | sqft ft2 | mi2 | yd2 | inch2""",
     "volume": """
-        l litre litres liter liters | ml millilitre millilitres milliliter milliliters | m3 | km3 | cm3 | mm3 | ft3 |
+        l litre litres liter liters | ml millilitre millilitres milliliter milliliters |
+        µl microlitre microlitres microliter microliters | dl decilitre decilitres deciliter deciliters |
+        m3 | km3 | cm3 | mm3 | ft3 |
         yd3 | inch3 | gal gallon gallons""",
     "speed": "knot knots kt kn",
     "temperature": """
@@ -404,12 +415,25 @@ UNIT_TABLE = {
         °f fahrenheit f degf ℉ degree-fahrenheit degrees-fahrenheit °-fahrenheit degree-f degrees-f °-f |
         k kelvin kelvins""",
     "angle": "° deg degree degrees | rad radian radians",
-    "energy": "kwh | mwh | gwh | wh | j joule joules | kj | mj | cal | kcal calorie calories",
+    "energy": """
+        kwh | mwh | gwh | wh | j joule joules | kj kilojoule kilojoules | mj millijoule millijoules | megajoule
+        megajoules | cal calorie calories | kcal calorie calories kilocalorie kilocalories""",
     "power": """
-        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower""",
-    "electric": "v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv | mv",
-    "pressure": "pa pascal pascals | hpa | kpa | mpa | bar | mbar | psi | mmhg",
-    "frequency": "hz hertz | khz | mhz | ghz",
+        kw kilowatt kilowatts | w watt watts | mw megawatt megawatts | gw gigawatt gigawatts | hp horsepower |
+        milliwatt milliwatts""",
+    "electric": """
+        v volt volts | a amp amps ampere amperes | ma milliampere milliamperes | kv kilovolt kilovolts |
+        mv millivolt millivolts""",
+    "pressure": """
+        pa pascal pascals | hpa hectopascal hectopascals | kpa kilopascal kilopascals | mpa megapascal megapascals |
+        bar bars | mbar millibar millibars | psi | mmhg""",
+    "frequency": "hz hertz | khz kilohertz | mhz megahertz | ghz gigahertz | bpm | rpm | fps",
+    "force": "n newton newtons",
+    "light": "lx lux | lm lumen lumens",
+    "level": "db decibel decibels",
+    "content": "ppm | ppb",
+    "resistance": "ω ohm ohms",
+    "substance": "mol mole moles | mmol millimole millimoles | µmol umol micromole micromoles",
     "data": """
         byte bytes | kb kilobyte kilobytes | mb megabyte megabytes | gb gigabyte gigabytes | tb terabyte terabytes""",
     "points": """
@@ -417,14 +441,17 @@ UNIT_TABLE = {
         | bp bps basis-point basis-points""",
     "money": """
         USD us$ usd us-dollar us-dollars us-$ american-dollar american-dollars | EUR € euro euros eur |
-        GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY cny rmb yuan renminbi |
+        GBP £ gbp sterling quid | JPY ¥ yen jpy | CNY ¥ cny rmb yuan renminbi |
         INR ₹ inr rupee rupees rs | KRW ₩ krw won | RUB ₽ rub rouble roubles ruble rubles | CHF chf franc francs |
-        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mxn peso pesos | BRL r$ brl
-        real reais | SEK sek | NOK nok | DKK dkk | PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
+        AUD a$ aud au$ | CAD c$ cad ca$ | NZD nz$ nzd | SGD s$ sgd | HKD hk$ hkd | MXN mx$ mxn peso pesos | BRL r$ brl
+        real reais | SEK sek kr krona kronor | NOK nok kr krone kroner | DKK dkk kr krone kroner | ISK isk kr krona
+        kronur | THB ฿ thb baht | ₱ peso pesos | ARS ars peso pesos | CLP clp peso pesos | IDR idr rp rupiah |
+        VND ₫ vnd dong | HUF huf forint forints | UAH ₴ uah hryvnia | NGN ₦ ngn naira | KES kes ksh |
+        PLN pln zł zloty zlotys | CZK czk | TRY ₺ lira | ZAR zar rand |
         ILS ₪ shekel shekels | cent cents ¢ c | pence penny""",
 }
-CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪")
-DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "MXN"})
+CURRENCY_SIGNS = frozenset("$€£¥₹₩₽₺₪฿₱₫₴₦")
+DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD"})
 # What a question says when it asks for a quantity of that dimension without naming a unit.
 DIMENSION_HINTS = {
     "mass": "weight mass weigh heavy heaviest load",
@@ -439,11 +466,17 @@ DIMENSION_HINTS = {
     "power": "power load",
     "data": "size memory storage",
     "pressure": "pressure",
-    "frequency": "frequency",
+    "frequency": "frequency pulse heart",
+    "force": "force",
+    "light": "illuminance",
+    "level": "noise sound",
+    "content": "concentration",
+    "resistance": "resistance",
     "electric": "voltage current",
     "money": """
         price cost revenue income profit loss budget salary wage fee fare amount spend spending spent paid pay
-        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings""",
+        payment sales balance expense expenses freight charge charges tax value worth turnover bill invoice earnings
+        deficit surplus debt subsidy subsidies rent payroll""",
 }
 
 MONTHS = {
@@ -495,12 +528,11 @@ NONE_WORDS = _phrases("""
     none | no one | no-one | noone | nobody | nothing | null | nil | no match | no matches | no results |
     no answer exists | there is none | there are none | there was none | there were none |
     there isn't any | there aren't any | there isn't one | not one | not a single one | not any | none exist
-    | none exists | none of them | none found | no such | no row | no rows | no record | no records |
-    no such row | no such record | empty | empty list | empty set | [] | {}
+    | none exists | none of them | none found | no such | empty | empty list | empty set | [] | {}
     """)
 ABSENCE_WORDS = frozenset(
-    """any such exist exists existed found match matches cover covers covered apply applies applicable not doesn't
-    isn't there one""".split()
+    """any such exist exists existed found match matches qualify qualifies qualified cover covers covered apply
+    applies applicable not doesn't isn't there one""".split()
 )
 INAPPLICABLE = _phrases("""
     not applicable | n/a | na | n.a | n.a. | n / a | inapplicable | does not apply | doesn't apply |
@@ -519,11 +551,13 @@ def _unit_index() -> tuple[dict[str, frozenset[str]], dict[str, str]]:
             unit = f"{dimension}:{own}"
             dimensions[unit] = dimension
             for name in names.split():
-                forms.setdefault(name.lower(), set()).add(unit)
+                for form in {name.lower(), name.casefold()}:  # the micro sign casefolds to the Greek letter
+                    forms.setdefault(form, set()).add(unit)
     forms["pound"] = forms["pounds"] = {"mass:lb", "money:GBP"}
     dollars = {f"money:{code}" for code in DOLLARS}
-    for name in ("$", "dollar", "dollars", "bucks"):
+    for name in ("dollar", "dollars", "bucks"):
         forms[name] = dollars
+    forms["$"] = dollars | {"money:MXN", "money:ARS", "money:CLP"}
     return {form: frozenset(units) for form, units in forms.items()}, dimensions
 
 
@@ -535,7 +569,10 @@ POWER_WORD = pattern(
     re.IGNORECASE,
 )
 POWER_SIGN = pattern(r"(?<=[^\W\d_])(?:\^\{?([23])\}?|([²³]))(?!\w)")
-INVERSE = pattern(r"(?:(?<=\w)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in ))([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)")
+INVERSE = pattern(
+    r"(?:(?<=\w)(?<!\bin)[ ]?[·*]?[ ]?|(?<=[(\[])|(?<=in )|(?<=, ))"
+    r"([^\W\d_]{1,3})(?:\^\{?-([123])\}?|⁻([¹²³]))(?!\w)"
+)
 ONE_PER = pattern(r"(?<=\d )1/(?=[^\W\d_])|(?<=in )1/(?=[^\W\d_])|(?<=[(\[])1/(?=[^\W\d_])")
 
 
@@ -549,9 +586,15 @@ def plain_powers(text: str) -> str:
     return ONE_PER.sub("/", text) if "1/" in text else text
 
 
+# Units of several words, each with its short form.
+PHRASES = {
+    "basis points": "bp", "basis point": "bp", "beats per minute": "bpm", "revolutions per minute": "rpm",
+    "frames per second": "fps", "parts per million": "ppm", "parts per billion": "ppb",
+}  # fmt: skip
 SPELLED_UNIT = pattern(
     r"\b(kilo|mega|giga|)watt[ -]hours?\b|\b(metric)[ -]ton(?:ne)?s?\b|\bpounds?[ -](sterling)\b"
-    r"|(?<=[\d ])(p)\.p\b\.?",
+    r"|(?<=[\d ])(p)\.p\b\.?|\b(rs|fr|kr)\.(?=\s?\d)"
+    r"|(?<=\d )(" + "|".join(PHRASES) + r")\b|(?<=[^\W\d_])/(?=\d[\d,]* ?[^\W\d_])",
     re.IGNORECASE,
 )
 
@@ -560,10 +603,16 @@ def _spelled_unit(match: re.Match[str]) -> str:
     """A unit of two words as one: "megawatt hours" are MWh."""
     if match[1] is not None:
         return {"kilo": "kWh", "mega": "MWh", "giga": "GWh"}.get(match[1].lower(), "Wh")
-    return "tonnes" if match[2] else "GBP" if match[3] else " pp"
+    if match[5]:
+        return {"fr": "CHF "}.get(match[5].lower(), match[5] + " ")
+    if match[6]:
+        return PHRASES[match[6].lower()]
+    return "tonnes" if match[2] else "GBP" if match[3] else " pp" if match[4] else " per "
 
 
 POWERS = str.maketrans("¹²³", "123")
+PREFIXES = {"k": "thousand", "M": "million", "G": "billion"}
+MEGATONNES = pattern(r"(?<=\d)\s?([kMG])t\b")
 SPEEDS = {"kmh": "km/h", "kph": "km/h", "kmph": "km/h", "mph": "mi/h", "mps": "m/s"}
 # Units that differ only in the case of their letters.
 CASED_UNITS = {"mW": "power:milliwatt", "Mb": "data:megabit", "MJ": "energy:megajoule", "mA": "electric:ma",
@@ -630,6 +679,8 @@ NO_DRESS = frozenset(
 LATEX_WRAPPER = pattern(r"\\(?:boxed|fbox|text|textbf|textit|mathbf|mathrm|mathit|emph|underline)\s*\{")
 LATEX_MATH = pattern(r"\A\\[(\[](?!.*\\[(\[])(.*)\\[)\]]\Z", re.DOTALL)
 LEADING_MARK = pattern(r"\A(?:#{1,6}\s+|[*•]\s+|-\s+(?=[^\W\d]))(?=\S)")
+ANSWER_TAG = pattern(r"\A([^<]*\n\s*)<answer>([^<\n]*)</answer>\Z", re.IGNORECASE)
+EMPHASIS = pattern(r"(?<![\w*_])(\*\*|__)(?=[^\s*_])([^*_\n]{1,200})(?<!\s)\1(?![\w*_])")
 BULLETS = pattern(r"\A[-*•]\s[^\n]*\n(?:[^\n]*\n)?\s*[-*•]\s")  # the first mark of a list is no dress of the whole
 MARK = pattern(
     r"(?:\b(?:the|my|our)\s+)?(?:\b(?:final|correct|overall)\s+)?\b(?:answer|result)(?:\*\*|__)?\s*"
@@ -749,8 +800,9 @@ def _may_order(text: str) -> bool:
 
 
 def _behind_hashes(text: str) -> str:
-    """What stands behind the one "####" on the last line, a known mark of the final answer, where no other is used."""
-    working, _, last = text.rpartition("\n#### ")
+    """What stands behind the one "####" on the last line, or in a tag there, where no other mark is used."""
+    tagged = ANSWER_TAG.match(text)
+    working, _, last = (tagged[1], "", tagged[2]) if tagged else text.rpartition("\n#### ")
     if "\\boxed" in working:
         raise Wrong("Two answers are declared.")
     alone = "#" not in working and "\n" not in last and not MARK.search(text)
@@ -770,6 +822,8 @@ def undress(text: str, ctx: Question) -> str:
     if ctx.answer_type != "fields" and "!" not in ctx.gold and NEGATION_MARK.search(text):
         raise Wrong("A negation mark stands in front of the answer.")
     text = peel(_behind_hashes(text))
+    if ("**" in text or "__" in text) and not EMPHASIS.search(ctx.gold):
+        text = EMPHASIS.sub(r"\2", text)
     for _ in range(3):
         inner = peel(declared(text))
         if inner == text:
@@ -810,8 +864,27 @@ INNER_UNDERSCORE = pattern(r"(?<=[^\W_])_(?=[^\W_])")
 _UNIT_SIGN = r"[^\s\d,;:?!()\[\]\"$€£¥₹]"
 UNIT_TOKEN = pattern(rf"[$€£¥₹]|\d[\d.,]*|{_UNIT_SIGN}+(?:\d(?=/){_UNIT_SIGN}+)?(?:\d\b)?|[(\[]")
 LOSSES = pattern(r"\b(?:loss|losses|negative|income|profit|deficit|balance|cash flow)\b")
-LOSS_IS_NEGATIVE = pattern(r"\b(loss|decrease|decline|fall|drop)\w*\b[^.]{0,30}\bnegative\b")
-ADJECTIVE_DOLLARS = {"australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD"}
+_LOSS = r"\b(?:loss|decrease|decline|fall|drop|reduction)\w*\b"
+_MINUS = r"\b(?:negative|(?:an?|the|with) minus|minus sign)\b"
+LOSS_IS_NEGATIVE = pattern(
+    rf"{_LOSS}[^.]{{0,30}}{_MINUS}|{_MINUS}[^.;]{{0,30}}\b(?:for|if|when|means?|is)\b[^.;]{{0,20}}{_LOSS}"
+)
+CHANGE_OF_EITHER_SIGN = pattern(
+    r"\b(?:did|does|do|has|have|had|what|is|was|compute|calculate|find|give|report|determine)\b[^.;:?!]{0,80}?"
+    r"\bchanged?\b"
+)
+# "Drop the rows with missing values", "whose date falls in May", "add up": nothing in them becomes less or more.
+_PARTS = r"(?:rows?|records?|entries|columns?|values?|cells?|lines?|duplicates?|missing|nans?|nulls?|empty)"
+NO_MOVE = pattern(
+    rf"\bdrop(?:s|ped|ping)? (?:[\w-]+ ){{0,2}}{_PARTS}\b|\b{_PARTS} (?:[\w-]+ ){{0,2}}dropped\b"
+    r"|\bfall(?:s|ing) (?:in|on|into|within|between|under)\b|\bup\b"
+)
+YEAR_ASKED = pattern(r"\b(?:which|what|first|last) year\b")
+NATIONS = {  # whose currency a name of several countries' is: "Danish kroner", "Hong Kong dollars", "Korean won"
+    "australian": "AUD", "canadian": "CAD", "singapore": "SGD", "zealand": "NZD", "kong": "HKD", "mexican": "MXN",
+    "philippine": "₱", "argentine": "ARS", "chilean": "CLP", "swedish": "SEK", "norwegian": "NOK", "danish": "DKK",
+    "icelandic": "ISK", "japanese": "JPY", "korean": "KRW",
+}  # fmt: skip
 
 
 def _stem(word: str) -> str:
@@ -833,7 +906,7 @@ def _sides(table: str) -> list[list[set[str]]]:
 
 DIRECTIONS = _sides(OPPOSITES)
 KINDS = _sides(CONTRARIES)
-CONTRARY_LABELS = DIRECTIONS + _sides(ENDS)
+CONTRARY_LABELS = DIRECTIONS + KINDS + _sides(ENDS)
 SAME = {_stem(word) for word in EQUALS}
 
 
@@ -889,7 +962,8 @@ class Question:
 
     @part
     def literals(self) -> set[str]:
-        return {_unit_key(word) for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text)}
+        words = (word for text in (self.text, plain_powers(self.text)) for word in LITERAL_END.split(text))
+        return {_unit_key(word) for word in words} - {""}
 
     @part
     def numbers(self) -> set[Decimal]:
@@ -898,12 +972,14 @@ class Question:
 
     @part
     def units(self) -> frozenset[str]:
-        units = UNITS["bp"] if "basis point" in self.folded else _asked_units(self.text)
+        phrase = next((phrase for phrase in PHRASES if phrase in self.folded), None)
+        units = UNITS[PHRASES[phrase]] if phrase else _asked_units(self.text, self.answer_type == "integer")
         if not units and self.how_old:
             return UNITS["years"]
-        if units >= UNITS["pounds"]:  # a mass or a currency, never both
+        if units >= UNITS["pounds"]:  # a mass or a currency; "millions of pounds" of neither may be both
             money = self.answer_type == "currency" or self.raw_words & set(DIMENSION_HINTS["money"].split())
-            units -= {"mass:lb" if money else "money:GBP"}
+            if money or self.scale == 1 or self.raw_words & set(DIMENSION_HINTS["mass"].split()):
+                units -= {"mass:lb" if money else "money:GBP"}
         return units
 
     @part
@@ -939,11 +1015,20 @@ class Question:
 
     @part
     def direction(self) -> int:
-        """1 where it asks by how much something rose, -1 where it fell, 0 where neither or both are spoken of."""
-        words = set(WORD.findall(LOSS_IS_NEGATIVE.sub(" ", self.folded))) & (INCREASES | DECREASES)
+        """1 where it asks by how much something rose, -1 where it fell, 0 where it asks for neither or for either."""
+        if self.signed:
+            return 0
+        words = set(WORD.findall(NO_MOVE.sub(" ", self.folded))) & MOVES
         words = words - AMOUNTS or words  # "by how much did the loss grow" asks for a growth
         rises, falls = not INCREASES.isdisjoint(words), not DECREASES.isdisjoint(words)
         return rises - falls
+
+    @part
+    def signed(self) -> bool:
+        """Whether it asks for a change that may be of either sign, or says that a fall has a minus."""
+        match = CHANGE_OF_EITHER_SIGN.search(self.folded)
+        either = match and MOVES.isdisjoint(WORD.findall(match[0]))
+        return bool(either or LOSS_IS_NEGATIVE.search(self.folded))
 
     @part
     def directions(self) -> list[tuple[int, int]]:
@@ -971,6 +1056,71 @@ class Question:
         }
 
     @part
+    def denials(self) -> set[str]:
+        """The stems it has right behind a "not", "no", "without" or "non-" alone: of "were not paid", paid."""
+        behind: set[int] = set()
+        for at, token in enumerate(self.tokens):
+            if _denies(token) or token == "non":
+                rest = range(at + 1, min(at + 5, len(self.tokens)))
+                behind.update([next((to for to in rest if self.tokens[to] not in FUNCTION_WORDS), at)])
+        other = {stem(word) for at, word in enumerate(self.tokens) if at not in behind}
+        return {stem(self.tokens[at]) for at in behind if self.tokens[at] not in FRAME} - other
+
+    @part
+    def removed(self) -> set[str]:
+        """Of "how many rows remain after dropping those with gaps", the stems of what was done to the others."""
+        start = next((at for at, word in enumerate(self.tokens) if word in ("after", "once")), 0)
+        if not start or REMAINING.isdisjoint(self.words):
+            return set()
+        clause = _clause(self.tokens[start + 1 :])
+        other = self.tokens[:start] + self.tokens[start + 1 + len(clause) :]
+        return {stem(word) for word in clause if word not in FRAME} - {stem(word) for word in other}
+
+    def place_of(self, words: Sequence[str]) -> int | None:
+        """Where the question first has one of the words, or another form of it; None where it has none of them."""
+        forms = {form for word in words if word not in FRAME for form in {word}.union(*WORD_GROUPS.get(word, []))}
+        stems = {stem(form) for form in forms} | ({"deviation"} if forms & {"std", "sd", "stdev"} else set())
+        return next((at for at, word in enumerate(self.words) if stem(word) in stems or word in stems), None)
+
+    def complements(self, words: Sequence[str]) -> bool:
+        """Whether words speak of what the question leaves out: "orders were paid" where it asks how many were not."""
+        stems = {stem(word) for word in words}
+        if self.denials & stems and not any(_denies(word) or word == "non" for word in words):
+            return True
+        if self.removed & stems and REMAINING.isdisjoint(words) and not {"after", "once"} & set(words):
+            return True
+        known = set(self.words)
+        strange = [word for word in words if len(word) >= 5 and word not in known and word not in FRAME]
+        return any(known & {prefix + word for prefix in OPPOSING_PREFIXES} for word in strange)
+
+    @part
+    def conditions(self) -> list[str]:
+        """The words of the conditions under which it asks for the gold: of "if no column qualifies, answer none"."""
+        gold = f" {' '.join(_tokens_of(self.gold))} "
+        told = [f" {part} " for part in self.side_by_side.replace(" ? ", " . ").split(" . ")]
+        return [condition for part in told if gold in part for condition in CONDITION.findall(part)]
+
+    @part
+    def listed(self) -> set[str]:
+        """The stems of the nouns that it lists ("list every code") or may find none of ("if there is no flight")."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            if token in LISTING and (at == 0 or not self.tokens[at - 1][0].isalnum() or self.tokens[at - 1] == "and"):
+                rest = enumerate(self.tokens[at + 1 :], at + 1)
+                found.update(self._noun_phrase(next((step for step, word in rest if word not in LISTED), at), 3))
+        for condition in self.conditions:
+            words = condition.split()
+            lead = next((at for at, word in enumerate(words) if word in CONDITION_LEADS), len(words))
+            for word in [word for word in words[lead + 1 :] if word != "such"][:2]:
+                if word in NOUN_ENDS:
+                    break
+                found.add(stem(word))
+        if "record" in found or "row" in found:  # which stand for each other, and for what a file is named after
+            found.update(("record", "row"))
+            found.update(stem(token.split(".")[0]) for token in self.tokens if "." in token)
+        return found
+
+    @part
     def existence(self) -> list[str]:
         """The words of what it asks whether there is any ("missing value in column price"); none where it does not."""
         match = EXISTENCE.match(self.folded)
@@ -985,9 +1135,12 @@ class Question:
         """What it compares with what: of "is A higher than B", A and B; both empty where it compares nothing."""
         written = TEXT_TOKEN.findall(self.text)[1:]
         words = [_own_word(word) for word in written]
-        pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
+        pivot = next((at for at in range(len(words)) if _turns_on(words, at, set())), len(words))
+        if pivot == len(words):
+            return self._paired()
         stop = next((at for at in range(pivot, len(words)) if words[at] in END_OF_CLAUSE), len(words))
-        left = [at for at in range(pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
+        start = next((at for at in range(pivot, 0, -1) if words[at] in (".", "?", ":", ";")), 0)
+        left = [at for at in range(start, pivot) if _is_thing(words[at]) and words[at] not in words[pivot:stop]]
         right: list[int] = []
         for at in range(pivot, stop):
             if _is_thing(words[at]) and words[at] not in words[:pivot]:
@@ -996,10 +1149,25 @@ class Question:
                 break
         if not left or not right or (words[right[0]][0].isdigit() and not YEAR.match(words[right[0]])):
             return set(), set()
-        named = [at for at in left if _is_name(written[at])] if _is_name(written[right[0]]) else []
+        place = next((word for word in words[pivot + 1 : pivot + 3] if word not in ("that", "those")), "")
+        placed = [at for at in left if place in PREPOSITIONS and place == _placing(words[start:at])]
+        named = [at for at in placed or left if _is_name(written[at])] if _is_name(written[right[0]]) else placed
         adjective = next((at for at in range(pivot) if _turns(words[at])), pivot)
         nearest = [at for at in left if at < adjective][-1:] or left[-1:]
         return {words[at] for at in named or nearest}, {words[at] for at in right}
+
+    def _paired(self) -> tuple[set[str], set[str]]:
+        """Of "compare days of fog and days of rain: is it higher for fog", fog and rain; else two empty sets."""
+        match = HIGHER_FOR.search(self.side_by_side)
+        if match and _turns(match[1]):
+            tokens = self.tokens
+            for at in (at for at, token in enumerate(tokens) if token in ("and", "or", "versus", "vs")):
+                for lead in (2, 1, 0):
+                    pair = [*tokens[at - 1 : at], *tokens[at + 1 + lead : at + 2 + lead]]
+                    same = tokens[max(0, at - 1 - lead) : at - 1] == tokens[at + 1 : at + 1 + lead]
+                    if same and match[2] in pair and all(map(_is_thing, pair)):
+                        return {match[2]}, {*pair} - {match[2]}
+        return set(), set()
 
     @part
     def names(self) -> set[str]:
@@ -1032,9 +1200,25 @@ class Question:
             placed = token in DETERMINERS or token.isdigit()
             if not self.counted:  # "what was the rent of the flats" asks for no flats; "the sum of the fares" for fares
                 placed = token == "the" and before[-1:] == ["of"] and before[0] not in TOTALS
+            placed = placed and before[-1:] not in (["count"], ["counting"])
             if placed or (token == "the" and self.how_old):
                 found.update(self._noun_phrase(at + 1, 2))
-        return found - self.counted
+        return (found | self._others() if self.counted else found) - self.counted
+
+    def _others(self) -> set[str]:
+        """The stems of what a value is named of: carrier in "flights with carrier AA"."""
+        pairs = zip(self.tokens, self.tokens[1:], self.tokens[2:])
+        return {stem(noun) for word, noun, value in pairs if word in HAVING and value in self.names | {"="}}
+
+    @part
+    def population(self) -> set[str]:
+        """The stems of the nouns a figure is taken over, where nothing is counted: readings of "over all readings"."""
+        found: set[str] = set()
+        for at, token in enumerate(self.tokens):
+            if token in ("for", "over", "among", "across") and self.tokens[at - 1] not in TOTALS:
+                phrase = self._noun_phrase(at + 1 + (self.tokens[at + 1 : at + 2] in (["the"], ["all"])), 2)
+                found.update(phrase if stem("column") not in phrase else ())
+        return found
 
     def _noun_phrase(self, start: int, length: int) -> list[str]:
         """The stems of the words from there to the next verb, preposition or mark."""
@@ -1067,7 +1251,11 @@ class Question:
         if word in ALTERNATIVES:
             return False
         parts = [part for part in word.replace(".", "_").split("_") if part]
-        return all(stem(part) in self.stems or part in FRAME for part in parts)
+        return all(stem(part) in self.stems or part in FRAME or self.states_code(part) for part in parts)
+
+    def states_code(self, word: str) -> bool:
+        """Whether it has this word of letters and digits (B6)."""
+        return not word.isalpha() and not word.isdigit() and self.says(word)
 
     def asks(self, word: str) -> bool:
         """Whether it asks for a bound ("by which date", "since when"), so that the answer may name it as one."""
@@ -1078,6 +1266,8 @@ class Question:
         tokens = _tokens_of(phrase.strip(OUTER))
         if len(tokens) < 2 or tuple(tokens) in CUE_PAIRS_BEFORE or not all(token[0].isalnum() for token in tokens):
             return False
+        if self.signed and not MOVES.isdisjoint(tokens):
+            return False  # "(a decline)" is the sign of the value
         firsts = PLACING if tokens[0] in PLACING else tokens[:1]
         if not any(self.says(first, *tokens[1:]) for first in firsts):
             return False
@@ -1106,16 +1296,25 @@ class Question:
                 nouns.update(NOUN_END.split(clause)[0].split()[-1:])
             for step in range(1, min(4, len(tokens) - at)):
                 word = tokens[at + step]
-                if word in FRAME or not word[0].isalnum():
+                if (word in FRAME and word not in LABEL_NOUNS) or not word[0].isalnum():
                     break
                 nouns.add(word)
                 clauses.append(_clause(_past_file(tokens[at + step + 1 :])))
         return nouns, clauses
 
 
+CONDITION = pattern(r"(?<= if )[^,;:()]+?(?= [,;:()\"'] | ?\Z)")
+CONDITION_LEADS = frozenset("no every all each any".split())
+LISTING = frozenset("list name give take find return report show identify".split())
+LISTED = frozenset("the all each every any of distinct different unique me those these name names value values".split())
 EXISTENCE = pattern(
-    r"\A(?:is|are|was|were) there\s+(?:(?:any|an?|some)\s+)?|\A(?:do|does|did) (?=.*\bany\b).*?\bany\s+", re.DOTALL
+    r"\A(?:(?:is|are|was|were) there|(?:do|does|did) there exist)\s+(?:ever\s+)?(?:(?:any|an?|some|at least one)\s+)?"
+    r"|\A(?:do|does|did) (?=.*\b(?:any|at least one)\b).*?\b(?:any|at least one)\s+",
+    re.DOTALL,
 )
+
+
+HIGHER_FOR = pattern(r" (\w+) (?:for|in|on|at|among|during|with) (?:[^ ]+ )?(\w+) \?")
 
 
 def _denies(word: str) -> bool:
@@ -1126,6 +1325,17 @@ def _own_word(word: str) -> str:
     """A word in small letters without a possessive ending; the article is no word, the name A is one."""
     word = word.replace("'s", "")
     return "" if word == "a" else word.casefold()
+
+
+def _turns_on(words: list[str], at: int, things: set[str]) -> bool:
+    """Whether one thing is held against another there: by "than", or by "above" in front of one of those things."""
+    above = words[at] in ("above", "below", "over", "under") and words[at + 1 : at + 2]
+    return words[at] in TWO_PLACED or bool(above and (above[0] in things or above[0] in ("that", "those")))
+
+
+def _placing(words: list[str]) -> str:
+    """The last preposition among them, or nothing."""
+    return next((word for word in reversed(words) if word in PREPOSITIONS), "")
 
 
 def _is_name(word: str) -> bool:
@@ -1169,6 +1379,18 @@ def _clause(tokens: list[str]) -> list[str]:
 
 
 NO_UNITS: frozenset[str] = frozenset()
+SENTENCE = pattern(r"(?:[^.?!;]|[.?!;](?!\s|\Z))+[.?!;]?")
+# A sentence that says how the data are, and asks nothing: a verb of being or having comes before any word that asks.
+TELLING = pattern(
+    r"\s*(?:(?!\b(?:what|which|who|whose|where|when|how|if|that|answer|result|report|give)\b)[^?(])*?"
+    r"\b(?:is|are|has|have|gives|holds|contains)\b[^?]*\Z",
+    re.IGNORECASE,
+)
+COUNTING = pattern(
+    r"\b(?:how many|number of|count(?:ed|ing)?|how often|how large|frequency|size|length)\b", re.IGNORECASE
+)
+ANNOUNCING = frozenset("in into to as many much number".split())
+SELECTING = frozenset("with where when which that from between".split())
 
 
 def units_of(key: str) -> frozenset[str]:
@@ -1190,13 +1412,29 @@ def _unit_key(text: str) -> str:
     return text.replace("²", "2").replace("³", "3").replace("^", "").replace("·", "*").strip(".").lower()
 
 
-def _asked_units(text: str) -> frozenset[str]:
-    """The units a question names, apart from those that belong to a number in it ("larger than 1 MB").
+def _asked_units(text: str, whole: bool) -> frozenset[str]:
+    """The units a question asks for: those it announces ("in metres", "how many days"), else all that it names.
+
+    A sentence that tells of the data ("The column is in feet.") announces none beside one that asks; what is counted
+    (`whole`) without being announced may be days, and no degrees.
+    """
+    sentences = [sentence for sentence in SENTENCE.findall(text) if not TELLING.match(sentence)]
+    announced, named = _named_units(" ".join(sentences))
+    if announced:
+        return announced
+    named = named or _named_units(text)[1]
+    counted = whole and COUNTING.search(text)
+    return frozenset(unit for unit in named if DIMENSIONS.get(unit) == "time") if counted else named
+
+
+def _named_units(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The units a text announces and all it names, apart from those that belong to a number ("larger than 1 MB").
 
     Short forms count only where a unit is announced: "in kg", "(kg)", "[kg]", or at the end of a column's name.
     """
     tokens = UNIT_TOKEN.findall(INNER_UNDERSCORE.sub(" _ ", plain_powers(text)))
     found: set[str] = set()
+    announced: set[str] = set()
     for position, token in enumerate(tokens):
         key = _unit_key(token)
         before = tokens[position - 1].lower() if position else ""
@@ -1207,18 +1445,27 @@ def _asked_units(text: str) -> frozenset[str]:
             key.isalpha()
             and len(key) <= 3
             and before not in ("in", "(", "[", "_")
+            and not (
+                before == "of" and tokens[position - 2].lower() in SCALES and _is_money(units)
+            )  # "billions of yen"
+            and f"money:{NATIONS.get(before)}" not in units
             and (before != "many" or key in ("won", "yen", "bit"))
             and key not in ("usd", "eur", "gbp", "kwh")
         ):
             continue
-        if units == UNITS["dollars"]:
-            units = frozenset({f"money:{ADJECTIVE_DOLLARS.get(before, 'USD')}"})
+        nation = f"money:{NATIONS.get(before, 'USD')}"
+        if nation in units:
+            units = frozenset({nation})
         following = [_unit_key(part) for part in tokens[position + 1 : position + 3]]
         if len(following) == 2 and following[0] == "per" and following[1] in UNITS:
             money = {unit for unit in units if DIMENSIONS.get(unit) == "money"}
             units = frozenset(f"{first}/{second}" for first in units for second in UNITS[following[1]]) | money
-        found |= units | {unit.split("/")[0] for unit in units if unit.startswith("money:")}
-    return frozenset(found)
+        units |= {unit.split("/")[0] for unit in units if unit.startswith("money:")}
+        found |= units
+        selects = following[:1] and following[0] in SELECTING  # "in hours with rain"
+        if not selects and not ANNOUNCING.isdisjoint(word.lower() for word in tokens[max(0, position - 3) : position]):
+            announced |= units
+    return frozenset(announced), frozenset(found)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1265,6 +1512,8 @@ TOKEN = pattern(
 )
 BARE_NUMBER = pattern(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?\Z")  # nothing around it that could ask for a reading
 YEAR = pattern(r"[12]\d{3}\Z")
+# What the question states so too: an ordinal then names something ("1st class"), a day is no more than its year.
+STATED_NUMBER = pattern(r"(?<![\w.-])(?:\d+(?:st|nd|rd|th)|([12]\d{3})-\d\d-\d\d)(?![\w-])", re.IGNORECASE)
 EXPONENT = pattern(r"[eE](?=[+-]?\d)|\s*(?:[x×*·⋅]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?\s*")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 INLINE_MATH = pattern(r"(?<![\w$])\$([^$\s]{1,60}|[\d.]{1,40} \\times 10\^\{?-?\d{1,4}\}?)\$(?![\w$])")
@@ -1294,7 +1543,25 @@ SYMBOLS = {
     "\\bar{x}": "mean average", "μ": "mean average", "\\sigma": "std deviation", "σ": "std deviation",
     "\\sigma^2": "variance", "σ²": "variance", "s^2": "variance", "\\rho": "correlation", "ρ": "correlation",
 }  # fmt: skip
-SYMBOL = pattern(r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*=\s*", re.IGNORECASE)
+# Names likewise; one letter may mean much else, and counts only where the question asks for one of these by name.
+STATISTIC_NAMES = {
+    **dict.fromkeys(["p-value", "p value", "pvalue", "p_value"], "p significance probability"),
+    **dict.fromkeys(["r2", "r-squared", "r squared", "r_squared"], "squared r2 r² determination"),
+    **dict.fromkeys(["rmse", "root mean squared error"], "rmse root"), "mse": "mse squared", "mae": "mae absolute",
+    **dict.fromkeys(["correlation", "pearson"], "correlation correlated pearson"), "spearman": "spearman rank",
+    "covariance": "covariance", "slope": "slope regression gradient", "iqr": "iqr interquartile",
+    **dict.fromkeys(["q1", "q2", "q3"], "quartile quartiles percentile median"), "p": "p probability",
+    "r": "r correlation correlated pearson spearman", "t": "t statistic test", "f": "f statistic test",
+}  # fmt: skip
+SYMBOLS.update(STATISTIC_NAMES)
+QUARTILE_NAMES = frozenset("iqr q1 q2 q3".split())
+NAME_ASKED = pattern(
+    r"\b(?:what(?:'s| is| was)|give|report|compute|calculate|find|evaluate)(?: the| its)? "
+    r"((?:(?!(?:of|between|for|in|on|from|with|by|and)\b)[\w'()-]+[ ]?){1,6})"
+)
+SYMBOL = pattern(
+    r"\A(" + "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True))) + r")\s*[=:]\s*", re.IGNORECASE
+)
 FIELD = pattern(r"\A@\w+\[(.*)\]\Z", re.DOTALL)
 
 
@@ -1454,7 +1721,11 @@ class Reader:
             text = TEN_POWER.sub(lambda match: f"{match[1]}^{match[2].translate(SUPERSCRIPTS)}", text)
         if "\\" in text:
             text = LATEX_TEXT.sub(r"\1", LATEX_BLANK.sub(" ", LATEX_DEGREE.sub("°", text)))
-        self.text = text = plain_powers(text)
+        text = STATED_NUMBER.sub(lambda said: said[1] or "" if said[0].casefold() in ctx.literals else said[0], text)
+        text = plain_powers(text)
+        if ctx.scale != 1 and "mass:t" in ctx.units:
+            text = MEGATONNES.sub(lambda match: f" {PREFIXES[match[1]]} tonnes", text)
+        self.text = text
         self.ctx = ctx
         self.tokens = _words_to_numbers(scan(self.text))
         self.used: set[int] = set()
@@ -1494,26 +1765,38 @@ class Reader:
     def _turned(self, first: int, after: int) -> bool:
         """Whether words beside the number ("a loss of", "fell by", "6 % decrease") turn its sign.
 
-        The direction that the question asks for turns nothing, the opposite one does.
+        The direction that the question asks for turns nothing, the opposite one does. Where no change is asked for, one
+        that restates the question turns nothing ("it fell below 2.5 in 1996").
         """
-        before = [self._word(at) for at in range(first)]
-        words = [word for word in before if word in DECREASES or word in INCREASES]
-        if self._word(after) in CHANGE_NOUNS:
-            words.append(self._word(after))
+        said = [self._word(at) for at in range(len(self.tokens))]
+        if MOVES.isdisjoint(said):
+            return False
+        before, behind = said[:first], said[after:]
+        words = [word for word in before if word in MOVES]
+        if self.ctx.signed and self._word(first) not in ("-", "minus", "negative"):
+            words += [word for word in behind if word in MOVES]
+        elif behind and behind[0] in CHANGE_NOUNS:
+            words.append(behind.pop(0))
         opposite = {1: DECREASES, -1: INCREASES}.get(self.ctx.direction, frozenset())
-        for word in (self._word(at) for at in range(after + (self._word(after) in CHANGE_NOUNS), len(self.tokens))):
-            if word in opposite and word not in self.ctx.raw_words:
-                raise Wrong("The direction stated is the opposite of the one that was asked for.")
+        if any(word in opposite and word not in self.ctx.raw_words for word in behind):
+            raise Wrong("The direction stated is the opposite of the one that was asked for.")
         if not words:
             return False
         words = [word for word in words if word not in AMOUNTS] or words
-        said = {word in INCREASES for word in words}
-        if len(said) > 1 and not all(word in self.ctx.raw_words for word in words):
+        if len({word in INCREASES for word in words}) > 1 and not all(word in self.ctx.raw_words for word in words):
             raise Wrong("The answer says that it rose and that it fell.")
-        if not self.ctx.direction and "by" in before and not CHANGE_ASKED.search(self.ctx.folded):
+        if self.ctx.direction or self.ctx.signed:
+            return (self.ctx.direction == -1) is not (words[0] in DECREASES)
+        a_change = "by" in before or (before[-1:] == ["of"] and not (CHANGE_NOUNS - AMOUNTS).isdisjoint(before[-2:]))
+        if a_change and not CHANGE_ASKED.search(self.ctx.folded):
             raise Wrong("The answer states a change where none was asked for.")
-        falls = words[0] in DECREASES
-        return falls if LOSS_IS_NEGATIVE.search(self.ctx.folded) else (self.ctx.direction == -1) is not falls
+        if AMOUNTS.isdisjoint(words) and self.ctx.raw_words.issuperset(words):
+            return False
+        year = YEAR.match(self._word(after - 1)) and YEAR_ASKED.search(self.ctx.folded)
+        placed = year or (before and before[-1] in PLACING and before[-1] != "of")
+        stems = {stem(word) for word in words}
+        meant = placed and any(stems <= DIRECTIONS[row][side] for row, side in self.ctx.directions)
+        return words[0] in DECREASES and not meant
 
     def _left(self, position: int) -> tuple[bool, frozenset[str], int]:
         """Sign and currency before a number, and where they begin."""
@@ -1533,7 +1816,7 @@ class Reader:
                     units = UNITS[joined]
                     self.used.add(at)
                     at -= 1
-            elif len(word) == 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
+            elif 2 <= len(word) <= 3 and _is_money(UNITS.get(word, NO_UNITS)) and self._is_code(at):
                 units = UNITS[word]
             elif word != "\\":
                 break
@@ -1546,8 +1829,8 @@ class Reader:
         return self.tokens[at - 1].end == self.tokens[at].start and self.tokens[at - 1].kind != "sym"
 
     def _is_code(self, at: int) -> bool:
-        """Whether three letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
-        return self.ctx.moneyed or self.tokens[at].text.isupper()
+        """Whether letters are a currency: written as a code, or where money is asked for ("won 39" is a verb)."""
+        return self.ctx.moneyed or (self.tokens[at].text.isupper() and len(self.tokens[at].text) == 3)
 
     def _right(self, position: int) -> tuple[bool, int, frozenset[str], int]:
         """Percent sign, scale word and unit after a number, and the last token they take."""
@@ -1617,6 +1900,9 @@ class Reader:
         start = self.tokens[at].start
         first, second, third = (self._word(at + step) for step in range(3))
         self._end_of_take = self.tokens[min(at + 1, len(self.tokens) - 1)].end
+        if first in ("a", "in") and not second[:1].isalnum() and not self._is_named(at):
+            self._end_of_take = self.tokens[at].end
+            return UNITS["inch" if first == "in" else "a"]
         if f"{first}-{second}" in UNITS:
             return UNITS[f"{first}-{second}"]
         per = units_of(f"{first}/{third}") if second in ("per", "an", "/") else frozenset[str]()
@@ -1630,6 +1916,12 @@ class Reader:
         self._end_of_take = start + len(source)
         return self._named_unit(source)
 
+    def _is_named(self, at: int) -> bool:
+        """Whether an "in" or "A" at the end is the question's: "height (in)", "height_in", "group A"; else a unit."""
+        if self._word(at) == "in":
+            return bool(INCHES_ASKED.search(self.ctx.folded))
+        return self.tokens[at].text in WORD.findall(self.ctx.text)[1:]
+
     def _named_unit(self, source: str) -> frozenset[str]:
         key = _unit_key(source)
         if key in ("point", "points", "pts") and SCORE_ASKED.search(self.ctx.folded):
@@ -1642,6 +1934,10 @@ class Reader:
             return units_of(key) or frozenset({f"question:{key}"})
         if units_of(key) and key not in FRAME:
             return units_of(key)
+        above, _, below = key.partition("/")
+        asked = below in self.ctx.per_words or UNITS.get(below, NO_UNITS) & self.ctx.periods
+        if asked and above in self.ctx.literals:
+            return frozenset({f"question:{key}"})
         if any(mark in source for mark in "/^²³"):
             raise Wrong(f"The unit {_show(source)} is not the one that was asked for.")
         return NO_UNITS
@@ -1711,6 +2007,7 @@ class Reader:
             return
         if position in (2, 3) and self._word(position - 1) in ("is", "was", "are", "were"):
             subject = self._word(position - 2)
+            _check_contrary(subject, self.ctx)
             if subject not in TOTALS | STATISTICS and self._names_another(subject):
                 raise Wrong(f"The answer states {_show(subject)}, which is not what was asked for.")
         before: list[str] = []
@@ -1732,27 +2029,51 @@ class Reader:
         while at in self.used:
             at += 1
         pair = (self._word(at), self._word(at + 1))
-        if pair[0] in COUNT_NOUNS and not self._counts(COUNT_NOUNS[pair[0]]):
-            raise Wrong(f"The answer counts {pair[0]}, which is not what was asked for.")
-        noun = position + 1 + (self._word(position + 1) in ("more", "fewer", "less"))
+        noun = position + 1
+        while self._word(noun) in SCALES or self._word(noun) in ("more", "fewer", "less"):
+            noun += 1
         named = self._word(noun)
-        if self._names_another(named):
+        for word in {pair[0], named} & COUNT_NOUNS.keys():
+            if not self._counts(COUNT_NOUNS[word]):
+                raise Wrong(f"The answer counts {word}, which is not what was asked for.")
+        a_year = self._asks_year(position) and self._is_noun(named)
+        if a_year or self._names_another(named) or self._is_no_figure(named, quantity):
             raise Wrong(f"The answer counts {_show(named)}, which is not what was asked for.")
         if (pair[0] in CUES_AFTER and not self.ctx.explains(pair[0])) or pair in CUE_PAIRS_AFTER:
             raise Wrong("The number is a bound or one of several, not a stated value.")
+
+    def _asks_year(self, position: int) -> bool:
+        return bool(YEAR.match(self.tokens[position].text)) and "year" in self.ctx.asked_for[0]
+
+    def _is_noun(self, word: str) -> bool:
+        """Whether a word of the question's names what there is a number of: "1964 births"."""
+        return word.isalpha() and word != "year" and word not in FRAME and stem(word) in self.ctx.stems
 
     def _names_another(self, word: str) -> bool:
         """Whether a word names a thing of the question's that is not the one it counts."""
         return word not in FRAME and stem(word) in self.ctx.not_counted
 
+    def _is_no_figure(self, word: str, quantity: Quantity) -> bool:
+        """Whether a number of these is a count, where a figure was asked for: cars for a share, planes for a mean."""
+        if quantity.percent or word in FRAME or units_of(word) or not word.endswith("s"):
+            return False
+        if self.ctx.answer_type == "percent":
+            return not self.ctx.points and stem(word) in self.ctx.stems
+        return self.ctx.answer_type != "integer" and not self.ctx.counted and stem(word) in self.ctx.population
+
     def _counts(self, noun: str) -> bool:
         """Whether the question lets its answer be a number of rows, columns, tables, datasets or times."""
         asked = next((COUNT_NOUNS[word] for word in HOW_MANY.findall(self.ctx.folded) if word in COUNT_NOUNS), "")
         if noun == "row":
-            return asked in ("", "row", "time")
-        return bool(OCCURRENCES.search(self.ctx.folded)) if noun == "time" else stem(noun) in self.ctx.stems
+            return asked in ("", "row", "time") and bool(COUNTING.search(self.ctx.folded))
+        if noun == "time":
+            return bool(OCCURRENCES.search(self.ctx.folded))
+        return stem(noun) in (self.ctx.counted or self.ctx.stems)
 
     def _check_leftovers(self) -> None:
+        words = [self._word(at) for at, token in enumerate(self.tokens) if token.kind == "word"]
+        if words and self.ctx.complements(words):
+            raise Wrong("The answer speaks of what the question leaves out.")
         for position, token in enumerate(self.tokens):
             if position in self.used:
                 continue
@@ -1792,8 +2113,16 @@ class Reader:
         words = self.ctx.raw_words
         if word == "old":
             return "time:yr" in self.ctx.units
+        if word in REMAINING:
+            return not words.isdisjoint(REMAINING)
         if word == "rate":
             return self.ctx.rate and stem(self._word(position - 1)) in self.ctx.stems - self.ctx.denied
+        if any(word in names and not words.isdisjoint(said) for names, said in USUAL_NAMES):
+            return True
+        if word in MONTHS and self.ctx.says("month", str(MONTHS[word])):
+            return True
+        if len(word) >= 7 and any(len(said) == 4 and word.startswith(said) for said in words - FRAME - PREPOSITIONS):
+            return True  # temp is the temperature
         if word in ("pearson", "pearson's", "coefficient"):
             return "correlation" in words and words.isdisjoint(("spearman", "kendall", "determination"))
         return word in PEOPLE and self._word(position + 1) == "per" and self.ctx.says("population", "density")
@@ -1837,11 +2166,11 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
     asked = units & ctx.units or any(unit.startswith("question:") for unit in units)
     if ctx.scale != 1 and quantity.spelled and not quantity.scaled and not ctx.bare_unit and asked:
         raise Wrong("The unit is named without the scale that was asked for.")
-    if not units or units & ctx.units:
+    if not units or (units & ctx.units and not (ctx.answer_type == "percent" and not ctx.points)):
         return
+    if ctx.answer_type == "percent" and units.isdisjoint(UNITS["pp"]):
+        raise Wrong("A number of something is stated where a share was asked for.")
     if any(unit.startswith("question:") for unit in units):
-        if ctx.answer_type == "percent":
-            raise Wrong("A number of something is stated where a share was asked for.")
         return
     if any(unit.split("/")[0] in ctx.units and unit.split("/")[1] in ctx.periods for unit in units if "/" in unit):
         return
@@ -1854,12 +2183,28 @@ def agree_on_unit(quantity: Quantity, ctx: Question) -> None:
         raise Wrong("The unit named is not the one that was asked for.")
 
 
+INCHES_ASKED = pattern(r"[(\[]in[)\]]|_in\b")
 EXTREMES = frozenset("maximum minimum max min up".split())
 SPECIAL_STATED = pattern(r"\A([^\W\d][\w ]{0,60}) (?:is|was) (nan|inf|-inf|infinity|-infinity)\Z")
 ONLY_A_YEAR = pattern(r"\A(?:in|during|since) [12]\d{3}\Z")
 SCORE_ASKED = pattern(
     r"\bwhat (?:is|was) the (?:(?!(?:of|with|at|in|by|to|and)\b)\w+ ){0,2}score\b(?! (?:variance|count|rank))"
 )
+# What is said for what: names of an answer, and the words of a question for which each stands.
+USUAL_NAMES = [
+    (frozenset(names.split()), frozenset(said.split()))
+    for names, said in (
+        ("outlier outliers", "iqr quartile quartiles interquartile outlier"),
+        ("difference gap", "subtract minus difference"),
+        ("distinct different unique", "distinct different unique"),
+        ("consecutive unbroken", "consecutive unbroken uninterrupted streak run"),
+        ("missing empty unknown", "missing empty"),
+        ("peaked", "highest most maximum largest"),
+        ("lasts lasted", "longest last lasted long"),
+        ("late", "delay delayed behind"),
+        ("exceed exceeds exceeded", "exceed exceeds exceeded above"),
+    )
+]
 PEOPLE = frozenset("people persons inhabitants residents".split())
 BOUNDS_OF_COUNT = frozenset("than least most over above under below exceeding".split())
 
@@ -1893,9 +2238,7 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
         text = FIELD.sub(r"\1", text)
         match = SYMBOL.match(text)
         if match:
-            said = match[1].casefold()
-            known = ctx.raw_words.union(plain_powers(ctx.folded).split())
-            if known.isdisjoint([plain_powers(said), *SYMBOLS[said].split()]):
+            if _names_another_statistic(match[1].casefold(), ctx):
                 raise Wrong("The sign names another statistic than the one that was asked for.")
             text = text[match.end() :]
         match = LABEL.match(text)
@@ -1909,15 +2252,34 @@ def _strip_scalar_dress(text: str, ctx: Question) -> str:
     return text
 
 
+def _names_another_statistic(said: str, ctx: Question) -> bool:
+    """Whether a sign or name alone stands for a statistic that is not asked for, were it spoken of besides."""
+    words = {plain_powers(said), *SYMBOLS[said].split()}
+    quartile = said in QUARTILE_NAMES
+    if quartile and "quartile" not in ctx.folded and "iqr" not in ctx.words:
+        return False  # "Q3: 42" is the third quarter
+    if said in STATISTIC_NAMES:
+        named = set(WORD.findall(" ".join(NAME_ASKED.findall(ctx.folded))))
+        asked = any(not named.isdisjoint(row.split()) for row in STATISTIC_NAMES.values())
+        if asked or (quartile and ctx.counts and COUNTING.search(ctx.folded)):
+            return named.isdisjoint(words)
+        if len(said) == 1:
+            return False
+    return words.isdisjoint(ctx.raw_words.union(plain_powers(ctx.folded).split()))
+
+
 def _check_contrary(label: str, ctx: Question) -> None:
     """Refuses a label that names another thing than was asked for: the end for the start, a sum for a minimum."""
     words = WORD.findall(label.casefold().replace("_", " "))
     strange = {word for word in words if not ctx.explains(word)}
+    if ctx.complements(words):
+        raise Wrong(f"The label {_show(label)} names what the question leaves out.")
     statistic = STATISTICS & ctx.raw_words and not HOW_MANY.search(ctx.folded)
+    others = AGGREGATES if SAME_STATISTIC[0].isdisjoint(ctx.raw_words) else AGGREGATES | {"total"}
     if (
         ctx.opposes({stem(word) for word in words}, CONTRARY_LABELS)
         or strange & FAULTS
-        or (statistic and AGGREGATES.intersection(words) - ctx.raw_words)
+        or (statistic and others.intersection(words) - ctx.raw_words)
     ):
         raise Wrong(f"The label {_show(label)} names something else than what was asked for.")
 
@@ -1940,7 +2302,7 @@ def _label_is_harmless(label: str, ctx: Question) -> bool:
 def _names_answer(key: str, ctx: Question) -> bool:
     """Whether a key says no more than that this is the answer, or is made of the question's words."""
     words = WORD.findall(key.casefold().replace("_", " "))
-    known = ANSWER_KEYS | LABEL_NOUNS
+    known = ANSWER_KEYS | LABEL_NOUNS | (DATE_KEYS if ctx.answer_type == "date" else frozenset())
     return _label_is_harmless(key, ctx) and all(
         ctx.explains(word) or word in known or units_of(word) & ctx.units for word in words
     )
@@ -2185,6 +2547,7 @@ def _plain(value: Decimal) -> str:
 # Text: one folded form, no extra words beyond a plain sentence around it.
 # ---------------------------------------------------------------------------------------------------------------------
 
+OPTION_A = pattern(r"\bA\b")
 ARTICLE = pattern(r"\A(?:the|an?)\s+(?=\S)")
 SOLE_NUMBER = pattern(r"\A1[.)]\s+(?=[^\W\d][^\n]*\Z)")  # a list of one
 MARKDOWN_ESCAPE = pattern(r"\\([#_*$%&<>|~])")
@@ -2244,33 +2607,40 @@ def grade_text(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
         return "The texts are the same."
     if _option_letter(gold, text, ctx):
         return "The option named is the one."
+    text = _without_support(text, ctx)
+    if same_text(gold, text):
+        return "The texts are the same, with a number in support."
     when = _calendar(gold, text, ctx)
     if when:
         return when
     if len(text) > MAX_SENTENCE:
         raise Wrong("The answer says more than the one text asked for.")
-    text = _without_support(text, ctx)
-    if same_text(gold, text):
-        return "The texts are the same, with a number in support."
     _text_in_sentence(gold, text, ctx)
     return "A plain sentence states the text."
 
 
 EXTREME = pattern(
-    r"\b(?:which|what|who)\b[^?]{0,200}\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest)\b"
+    r"(?<!\bat )\b(?:most|least|fewest|highest|lowest|largest|smallest|greatest|biggest|longest|shortest|best|worst)\b"
 )
-SUPPORT = pattern(r"\A([^\d]{1,200}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)([$€£]?\d[\d.,]{0,20})(\s?%)?(?(2)\))\.?\Z")
+SUPPORT = pattern(
+    r"\A(\W{0,5}[^\W\d][^\d]{0,199}?)(?:\s*:\s*|\s+with\s+|\s*(\()\s*)"
+    r"((?:[^\W\d]+[ =:]{1,3}){0,4})([-+]?[$€£]?\d[\d.,]{0,20})"
+    r"((?:\s?[^\s\w(),;:.-]|\s?[^\W\d])(?:[^\s(),;:.]{0,19})(?:\s[^\s\d(),;:.]{1,20}){0,2})?\s*(?(2)\))\.?\Z"
+)
 
 
 def _without_support(text: str, ctx: Question) -> str:
-    """Without the one measured value behind a name ("Lamp (12%)"), where the question asks which has the most."""
+    """Without the one measured value behind a name ("Lamp (12%)", "Lamp (210.5 mm)"), where the most is asked for."""
     match = SUPPORT.match(text.strip())
-    if not match:
+    if not match or not EXTREME.search(ctx.folded):
         return text
-    value = read_decimal(match[3].lstrip("$€£").rstrip(".,"))
-    if value is None or value in ctx.numbers or YEAR.match(match[3]) or bool(match[4]) != ctx.rate:
+    value, unit = match[4].lstrip("+-$€£").rstrip(".,"), (match[5] or "").strip()
+    number = read_decimal(value)
+    if number is None or number in ctx.numbers or YEAR.match(value) or (unit == "%") != ctx.rate:
         return text
-    return match[1] if EXTREME.search(ctx.folded) else text
+    words = WORD.findall(match[3].casefold()) + (unit.casefold().split() if unit != "%" else [])
+    named = value not in ctx.gold and all(ctx.explains(word) or units_of(_unit_key(word)) for word in words)
+    return match[1] if named and (NEGATIONS | ctx.options).isdisjoint(words) else text
 
 
 def _option_letter(gold: str, text: str, ctx: Question) -> bool:
@@ -2303,6 +2673,9 @@ def _text_in_sentence(gold: str, text: str, ctx: Question) -> None:
     if len(places) != 1:
         raise Wrong(f"The answer does not state {_show(gold)}." if not places else "The answer names the text twice.")
     prefix, suffix = words[: places[0]], words[places[0] + len(wanted) :]
+    followed = bool(suffix) and suffix[0][0].isalnum() and suffix[0] not in VERBS
+    if wanted == ["a"] and (followed or not OPTION_A.search(text)):
+        raise Wrong("The article is no option.")
     prefix = [word for word in prefix if word not in ("*", "`", '"', "'", "(", "[")]
     while suffix and suffix[0] in "*`\"')].,!":
         suffix = suffix[1:]
@@ -2342,6 +2715,7 @@ def _check_label(label: list[str], ctx: Question) -> None:
     """Refuses a label of names alone ("Dream: Biscoe"): it says another text where one was asked for."""
     nouns = ctx.asked_for[0]
     known = (FRAME, LABEL_NOUNS, nouns, ctx.common_words, ctx.columns)
+    label = [part for word in label for part in (word, *word.split("_"))]
     if not any(word in words for word in label for words in known):
         raise Wrong("The answer offers another text in front of this one.")
 
@@ -2354,7 +2728,7 @@ def _check_suffix(suffix: list[str], ctx: Question) -> None:
     said = [word for word in suffix if word not in ("the", "a", "an")]
     if suffix[-1:] == ["out"]:
         raise Wrong("What stands behind the text makes it another statement.")
-    if suffix in ([], *([noun] for noun in nouns)):
+    if all(word in nouns for word in suffix):
         return
     if any([word for word in clause if word not in ("the", "a", "an")][: len(said)] == said for clause in clauses):
         return
@@ -2452,8 +2826,9 @@ def _existence_stated(text: str, ctx: Question) -> bool | None:
         return False if ctx.existence else None
     denied = words[:1] == ["no"]
     said = [stem(word) for word in words[denied:]]
-    asked = [stem(word) for word in ctx.existence if word not in ("a", "an", "the", "any")]
-    noun = next((at for at, word in enumerate(asked) if word in NOUN_STOPS), len(asked))
+    words = [word for word in ctx.existence if word not in ("a", "an", "the", "any")]
+    noun = next((at for at, word in enumerate(words) if word in NOUN_STOPS), len(words))
+    asked = [stem(word) for word in words]
     return not denied if 0 < noun <= len(said) and asked[: len(said)] == said else None
 
 
@@ -2499,8 +2874,9 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     reason = [_own_word(word) for word in written[1:]] if written[0].casefold() in ("no", "false") else []
     written = [word for word in written if word.casefold() not in ("yes", "no", "true", "false")]
     words = [_own_word(word) for word in written]
-    pivot = next((at for at, word in enumerate(words) if word in TWO_PLACED), len(words))
     left, right = ctx.compared
+    things = left | right
+    pivot = next((at for at, word in enumerate(words) if word in COMPARED or _turns_on(words, at, things)), len(words))
     subject = set(words[:pivot])
     if "than" in ctx.words and AS_MUCH.search(" ".join(words)):
         return truth
@@ -2513,12 +2889,16 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
         turned.add(True)
     if len(turned) > 1:
         return False
+    if truth and any(PREFIXED.sub("", word) in ctx.words and not ctx.explains(word) for word in words):
+        return True
     if truth and ("non" in words or ctx.opposes({stem(word) for word in words}, KINDS)):
         return "non" not in ctx.words
     swapped = bool(subject & right)  # a reason that names neither side speaks of the first
     denied = any(word in ("not", "none", "nobody") or word.endswith("n't") for word in words)
     denied = denied or not {"no", "never", "zero", "0"}.isdisjoint(reason)
     if not truth:
+        if ctx.existence and not denied and (_names_one(written, ctx) or _counts_some(reason, ctx)):
+            return True
         if ctx.existence and not ctx.numbers:  # how many there are makes no difference
             words = [word for word in words if not word.isdigit() and word not in SOME]
         plain = all(ctx.explains(word) or _turns(word) or word in NEGATIONS for word in words if word[:1].isalnum())
@@ -2535,6 +2915,8 @@ def _contradicts(truth: bool, written: list[str], ctx: Question) -> bool:
     return others
 
 
+COMPARED = frozenset("compared versus vs".split())
+PREFIXED = pattern(r"\A(?:in|un|im|ir|il|dis|non)(?=\w{4})")
 AS_MUCH = pattern(r"\b(?:is|are|was|were) (?:just |exactly )?as \w+ as\b")
 
 
@@ -2544,6 +2926,30 @@ def _names_another(written: list[str], ctx: Question) -> bool:
         return False
     stop = next((at for at, word in enumerate(written) if _turns(_own_word(word))), len(written))
     return any(word[0].isupper() and not ctx.explains(_own_word(word)) for word in written[:stop])
+
+
+def _names_one(written: list[str], ctx: Question) -> bool:
+    """Whether a reason states names or years that the question does not know, and nothing else: "2003 was", "Miami"."""
+    said = [(word, before) for before, word in zip(["", *written], written) if word[0].isalnum()]
+    stated = bool(said) and said[-1][0].casefold() in AUXILIARIES
+    rest = [(word, before) for word, before in said if word.casefold() not in FRAME]
+    return bool(rest) and all(
+        not ctx.explains(_own_word(word)) and (YEAR.match(word) or (word[0].isupper() and (stated or before != ".")))
+        for word, before in rest
+    )
+
+
+def _counts_some(words: list[str], ctx: Question) -> bool:
+    """Whether a reason says there are some of what the question asks whether there is any of: "there are 2 rows"."""
+    words = [word for word in words if word[:1].isalnum()]
+    stop = next((at for at, word in enumerate(ctx.existence) if word in NOUN_STOPS), len(ctx.existence))
+    head = [word for word in ctx.existence[:stop] if not word.isdigit() and word not in NUMBER_WORDS]
+    if words[:1] != ["there"] or len(head) < stop:
+        return False
+    noun = (
+        words[3:] if words[2:] and (words[2].isdigit() or words[2] in NUMBER_WORDS or words[2] in SOME) else words[2:]
+    )
+    return stem("".join(noun[:1])) in map(stem, head) and _in_order(map(stem, noun[1:]), map(stem, ctx.tokens))
 
 
 def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2559,41 +2965,57 @@ def grade_none(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
 
 
 NONE_OPENING = pattern(r"(?:there (?:is|are) )?no\b|(?:none|nobody|nothing)\b")
+MINUS = pattern(r"(?<=\w )-(?=\d)")
 NOT_APPLIED = pattern(r"(?:not|n't|not be) (?:apply|applicable|covered|cover)\b")
 
 
-def _denies_what_is_asked(words: list[str], ctx: Question) -> bool:
+def _denies_what_is_asked(text: str, ctx: Question) -> bool:
     """Whether the noun behind a "no" is what the question asks for: "no product", not "no answer" or "no reviews"."""
+    words = _tokens_of(text)
     if "no" not in words:
         return True
     noun = words[words.index("no") + 1 :]
     noun = noun[1:] if noun[:1] == ["such"] else noun
     if not noun:
         return "such" in words
-    asked = {stem(word) for word in ctx.asked_for[0]}
-    if asked or noun[0] in FRAME:
+    asked = ctx.listed | {stem(word) for word in ctx.asked_for[0]}
+    if any(word in HOLDERS and stem(word) not in asked for word in noun[:3]):
+        return False
+    if asked:
         return stem(noun[0]) in asked or noun[0] in ABSENCE_WORDS
-    return stem(noun[0]) not in ctx.denied
+    return noun[0] not in FRAME and "." not in noun[0] and stem(noun[0]) not in ctx.denied
+
+
+def _restates_condition(text: str, ctx: Question) -> bool:
+    """Whether it says, alone or beside a "none", what the question answers so: "no column qualifies"."""
+    for condition in ctx.conditions:
+        if condition in text:
+            said = f" {' '.join(word for word in _tokens_of(text) if word[0].isalnum())} "
+            before, stated, after = said.partition(f" {condition} ")
+            rest = f"{before} {after}".strip()
+            return bool(stated) and (not rest or rest in NONE_WORDS)
+    return False
 
 
 def _absence(text: str, ctx: Question) -> str | None:
     folded = BLANKS.sub(" ", fold_inner(text)).strip(OUTER)
     if not INAPPLICABLE.isdisjoint((folded, fold(text))):
         return "inapplicable"
-    if folded in NONE_WORDS:
+    if folded in NONE_WORDS or _restates_condition(folded, ctx):
         return "none"
-    words = WORD_OR_SIGN.findall(folded)
+    words = WORD_OR_SIGN.findall(MINUS.sub("", folded))
     if any(not word[0].isalnum() and word not in ",.'" for word in words) or words[1:2] == [","]:
         return None
     rest = [word for word in words if word[0].isalnum()]
-    if not _denies_what_is_asked(rest, ctx):
+    if not _denies_what_is_asked(folded, ctx):
         return None
     opening = NONE_OPENING.match(folded)
     denied = NOT_APPLIED.search(folded)
     negatives = [word for word in rest if word in ("no", "none", "not", "nobody", "nothing") or word.endswith("n't")]
     if len(negatives) != 1 or any(char.isdigit() and word not in ctx.words for word in rest for char in word):
         return None
-    if not all(word in ABSENCE_WORDS or word in negatives or ctx.explains(word) for word in rest):
+    known = ABSENCE_WORDS | {"without"} if ctx.denied else ABSENCE_WORDS
+    if not all(word in known or word in negatives or ctx.explains(word) for word in rest):
         return None
     return "inapplicable" if denied else "none" if opening else None
 
@@ -2877,9 +3299,11 @@ def _calendar(gold: str, text: str, ctx: Question) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _END = r"(?:[$€£]\s*)?[+-]?\s*(?:[$€£]\s*)?(?:\d[\d.,' ]*\d|\d)(?:[eE][+-]?\d+)?(?:\s*%)?"
+# A name of an end and what stands between it and its number: "low:", "lower bound", "the smallest density is".
 END_LABEL = pattern(
-    r"\b(?:low(?:er)?|upper|high(?:er)?|min(?:imum)?|max(?:imum)?|start|end|from)\b\s*"
-    r"(?:bound|limit|end|quartile)?\s*[:=]?\s*(?=[-+$€£]{0,2}\d)",
+    r"\b(?:(?:the|an?)\s+)?(?:(low(?:er|est)?|min(?:imum)?|smallest|least|start|from)|"
+    r"(upper|high(?:er|est)?|max(?:imum)?|largest|greatest|end))\b(?:\s*(?:bound|limit|end|quartile|value)?\s*[:=]?"
+    r"|((?:\s+[^\s,;:=]+){0,6}?)(?:\s*[:=]|\s+(?:is|was|of|at)\b))\s*(?=[-+$€£]{0,2}\d)",
     re.IGNORECASE,
 )
 QUARTILES = pattern(
@@ -2888,6 +3312,7 @@ QUARTILES = pattern(
 _BETWEEN = r"-|—|to|and|through|until|\.\.\.?|,|;|…|<=?\s*\w{1,12}\s*<=?|≤\s*\w{1,12}\s*[≤<]|<\s*\w{1,12}\s*≤"
 RANGE_WORDS = frozenset("between ci range interval inclusive old".split())
 SPAN = pattern(rf"(?P<low>{_END})\s*(?:{_BETWEEN})\s*(?P<high>{_END})")
+UNIT_TWICE = pattern(rf"(?<=\d)(\s?°?[^\W\d_]+)(?=\s*(?:{_BETWEEN})\s*{_END}\1(?!\w))")  # "13.1 mm to 17.3 mm"
 
 
 def grade_range(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
@@ -2915,7 +3340,7 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
     if isinstance(pairs, Pairs) and len(pairs) == 2:
         text = f"{pairs[0][1]} to {pairs[1][1]}"
     text = QUARTILES.sub(r"\1 to ", text) if "quartile" in ctx.folded else text
-    text = plain_powers(END_LABEL.sub(" ", text))
+    text = UNIT_TWICE.sub("", plain_powers(_without_labels(text, ctx)), 1)
     match = SPAN.search(text)
     if not match:
         raise Wrong("The answer states no two ends.")
@@ -2935,6 +3360,19 @@ def read_range(text: str, ctx: Question) -> tuple[list[tuple[Decimal, str]], str
             raise Wrong("An end of the range has no single reading.")
         ends.append((-value if "-" in mantissa else value, written))
     return ends, brackets
+
+
+def _without_labels(text: str, ctx: Question) -> str:
+    """A range without the names of its ends. Raises Wrong where they stand in another order than the ends do."""
+    found = END_LABEL.finditer(text)
+    labels = [label for label in found if all(map(ctx.explains, WORD.findall((label[3] or "").casefold())))]
+    uppers = [match[2] is not None for match in labels]
+    if len(labels) > 1 and uppers != [False, True]:
+        raise Wrong("The names of the ends are not those of a lower and an upper end.")
+    for match in reversed(labels):
+        mark = " " if match[2] else " : "  # keeps the lower end apart from a number in front
+        text = text[: match.start()] + mark + text[match.end() :]
+    return text
 
 
 def _without_unit(after: str, ctx: Question) -> str:
@@ -3177,12 +3615,21 @@ def grade_list(gold: str, answer: str, ctx: Question, tol: Tolerance) -> str:
     if len(found) != len(items):
         raise Wrong(f"The answer has {len(found)} items, the gold {len(items)}.")
     if ctx.answer_type == "ordered_list":
+        _check_label_order(items, found, ctx)
         for at, (item, text) in enumerate(zip(items, found), 1):
             if not _same_item(item, text, ctx, tol):
                 raise Wrong(f"Item {at} is {_show(text)}, not {_show(item.text)}.")
         return "Every item agrees, in order."
     _match_all(items, found, ctx, tol)
     return "Every item of the gold has its own in the answer."
+
+
+def _check_label_order(items: list[Item], found: list[str], ctx: Question) -> None:
+    """Refuses labels in another order than the question's: "max = 3, min = 57" for minimum and maximum."""
+    labels = [None if item.pair else LABEL.match(text) for item, text in zip(items, found)]
+    named = [ctx.place_of(WORD.findall(label[1].casefold().replace("_", " "))) for label in labels if label]
+    if len(named) == len(items) and None not in named and named != sorted(named, key=lambda place: place or 0):
+        raise Wrong("The labels name the values in another order than the question does.")
 
 
 def _distinct(items: list[str]) -> list[str]:
@@ -3243,8 +3690,10 @@ def _list_frame(text: str, items: list[Item], ctx: Question) -> str:
         if all(ctx.explains(word) and word not in NEGATIONS for word in heading):
             return "\n".join(lines[1:])
     match = LIST_LEAD.match(text)
+    pieces = [piece.strip() for piece in text.split(",")]
     if (
         not match
+        or (len(pieces) == len(items) > 1 and all(map(LABEL.match, pieces)) and not any(item.pair for item in items))
         or RANKED.match(text)
         or (
             match[0].rstrip().endswith(":")

@@ -26,9 +26,13 @@ from builder.check.task_rules import TASK_RULES
 from builder.cli import load_commands
 from builder.commands.options import cache_folder
 from builder.diff import KINDS
-from builder.ship.patience import LONGEST_WAIT
+from builder.hub.pace import LEAST_BYTES, SILENCE, WINDOW
+from builder.hub.patience import LONGEST_WAIT
 from builder.ship.published import FOLDERS, ROOT_FILES
 from builder.ship.remote import COMMIT_BYTES, COMMIT_FILES
+from builder.sources.hub_splits import SPLIT_WORDS
+from builder.sources.shards import PAPERS
+from builder.tables.unpacking import TAR_SUFFIXES
 from catalog.curriculum import Curriculum
 from catalog.orders import FORMS
 from catalog.reasons import Kind
@@ -224,3 +228,14 @@ def test_every_path_of_a_published_repository_is_listed_and_no_other() -> None:
 def test_the_bounds_of_a_commit_are_those_of_the_code() -> None:
     assert f"{COMMIT_FILES:,} files, {COMMIT_BYTES >> 20} MiB" in SHIPPING
     assert f"up to {LONGEST_WAIT / 60:.0f} minutes" in SHIPPING
+    drips = f"less than {LEAST_BYTES >> 10} KiB in {WINDOW:.0f} seconds of waiting"
+    assert f"{drips}; or none within {SILENCE / 60:.0f} minutes" in SHIPPING
+
+
+def test_what_archives_splits_and_papers_are_called_is_listed() -> None:
+    told = ROWS.partition("in an archive (")[2].partition(")")[0]
+    assert tuple(re.findall(r"`([^`]+)`", told)) == (".zip", *TAR_SUFFIXES)
+    words = ROWS.partition("word in its name (")[2].partition(")")[0]
+    assert tuple(tuple(re.findall(r"`([^`]+)`", part)) for part in words.split(";")) == SPLIT_WORDS
+    papers = ROWS.partition("and papers (")[2].partition(")")[0]
+    assert {name.lower() for name in re.findall(r"`([^`]+)`", papers)} | {"licence"} == PAPERS

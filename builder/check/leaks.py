@@ -11,6 +11,7 @@ from typing import Any
 from builder.check.task import TaskView
 from builder.seen import AgentSide, Sighting, sightings
 from catalog import paths
+from catalog.data_image import data_image_in
 from catalog.findings import Finding
 
 RULE = "gold-visible"
@@ -56,9 +57,17 @@ def _side(task: TaskView) -> AgentSide:
         instruction=task.instruction,
         description=str(described.get("description", "")) if isinstance(described, dict) else "",
         tables=[str(table.get("name")) for table in task.manifest.get("tables", [])],
-        files=[name for name in task.files if not name.startswith(paths.HIDDEN)],
+        files=_names(task),
         texts=[(name, _readable(task, name)) for name in task.agent_files if name not in _OURS],
     )
+
+
+def _names(task: TaskView) -> list[str]:
+    """The files that an agent can see the names of, those of a data image too."""
+    own = [name for name in task.files if not name.startswith(paths.HIDDEN)]
+    if data_image_in(task.manifest) is None:
+        return own
+    return own + [f"{paths.DATA}/{table.get('name')}" for table in task.manifest.get("tables", [])]
 
 
 def _readable(task: TaskView, name: str) -> str:

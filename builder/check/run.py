@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from builder.check.catalog_rules import indexes_agree, network_runs, nothing_strays
+from builder.check.image_rules import images_are_there
 from builder.check.near import near_duplicates
 from builder.check.overlaps import Signature, same_question, signature
 from builder.check.task import TaskView
@@ -111,5 +112,6 @@ def check(
     findings.extend(nothing_strays(catalog, entries))
     findings.extend(indexes_agree(catalog, entries))
     findings.extend(network_runs(catalog, entries))
+    findings.extend(images_are_there(catalog, entries))
     findings.extend(verdict_programs(catalog, entries))
     return CheckReport(len(entries), tuple(findings))

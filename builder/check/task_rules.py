@@ -15,6 +15,7 @@ from builder.check.lint import harbor_lint
 from builder.check.task import TaskView
 from builder.shared_files import SharedFiles
 from catalog import paths
+from catalog.data_image import data_image_in, stands_on
 from catalog.digest import digest_of_directory, hash_of_file
 from catalog.findings import Finding
 
@@ -118,6 +119,10 @@ def tables_are_there(task: TaskView) -> Iterator[Finding]:
     present = {name.removeprefix(f"{paths.DATA}/") for name in task.files if task.is_data(name)}
     if paths.PULL_BUCKET in task.files:
         return
+    image = data_image_in(task.manifest)
+    if image is not None:
+        yield from _tables_are_in_the_image(task, image, listed, present)
+        return
     if not listed:
         yield _error(task, "S34-no-table", "the task has no table", "give the row its tables", paths.MANIFEST)
     for name in sorted(listed.keys() ^ present):
@@ -131,6 +136,22 @@ def tables_are_there(task: TaskView) -> Iterator[Finding]:
             yield _error(task, "S34-no-table", f"table {name!r} is empty", "give the row a table with rows in it")
         elif _sha256(task, f"{paths.DATA}/{name}") != listed[name].get("sha256"):
             yield _error(task, "S34-table-differs", f"table {name!r} is not the one of the manifest")
+
+
+def _tables_are_in_the_image(
+    task: TaskView, image: str, listed: dict[str, Any], present: set[str]
+) -> Iterator[Finding]:
+    """A task over a data image stands on the one that its manifest names, and has no table beside it."""
+    if stands_on(task.text(paths.ENV_DOCKERFILE)) != image:
+        message = f"the box does not stand on the data image that the manifest names: {image}"
+        yield _error(task, "S34-table-differs", message, file=paths.ENV_DOCKERFILE)
+    for name in sorted(present):
+        yield _error(task, "S34-table-differs", f"table {name!r} lies beside the data image", file=paths.MANIFEST)
+    if not listed:
+        yield _error(task, "S34-no-table", "the task has no table", "give the row its tables", paths.MANIFEST)
+    for name, table in sorted(listed.items()):
+        if not table.get("bytes"):
+            yield _error(task, "S34-no-table", f"table {name!r} is empty", "give the row a table with rows in it")
 
 
 def size_inside_environment(task: TaskView) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import typer
 
 from builder import show
 from builder.build import BuildReport, build
+from builder.commands.given import spec_of, spec_place
 from builder.commands.options import (
     CLEAN,
     FINDINGS,
@@ -20,6 +20,7 @@ from builder.commands.options import (
     NameOption,
     OutOption,
     RayAddressOption,
+    ResendOption,
     SpecArgument,
     StrictOption,
     TablesOption,
@@ -27,63 +28,10 @@ from builder.commands.options import (
 )
 from builder.engines import LOCAL, Engine, engine_named
 from builder.lock import ImageLock, find_lock, make_lock
-from builder.sources.reading import SOURCES
+from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
 from catalog import paths
 from catalog.errors import SpecError, UserError
-from catalog.spec import Spec, parse_spec, read_spec
-
-_FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
-_AS_CSV = "save it as CSV, separated by commas, with a name that ends in .csv"
-_UNPACK = "unpack it first"
-# How the files that people have at hand become rows.
-_CONVERT = {
-    ".txt": "end its name in .jsonl where each line is a JSON object, in .csv where commas separate its fields",
-    ".tsv": _AS_CSV,
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), f"{_AS_CSV} (a workbook's one sheet)"),
-    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), _UNPACK),
-    **dict.fromkeys((".yaml", ".yml"), "write the spec as TOML, or the rows as one JSON object a line in .jsonl"),
-}
-
-
-def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
-    """The spec at ``source``, or for a file of rows the spec that its options spell out.
-
-    Raises:
-        SpecError: where the options do not go with the source, or the spec cannot be used.
-    """
-    if source.suffix.lower() == ".toml":
-        if tables or name:
-            raise SpecError("--tables and --name go with a file of rows", where=source, fix="set them in the spec")
-        return read_spec(source)
-    if source.suffix.lower() not in SOURCES:
-        raise SpecError(
-            "this is neither a spec nor a file of rows",
-            where=source,
-            expected=f"a name that ends in .toml (a spec), or in {', '.join(SOURCES)} (rows)",
-            found=source.suffix or "no suffix",
-            fix=_CONVERT.get(source.suffix.lower(), "name another file"),
-        )
-    parts = _FULL_NAME.fullmatch(name or "")
-    if parts is None:
-        raise SpecError(
-            "a catalog needs a name",
-            where=source,
-            expected="--name org/name",
-            found=name or "nothing",
-            fix=f"harborwright build {source} --name my-org/{source.stem.lower()}",
-        )
-    if tables and not tables.is_dir():
-        raise SpecError(
-            "there is no such folder of tables",
-            where=tables,
-            expected="the folder that the rows' tables lie in",
-            found="a file" if tables.exists() else "nothing",
-            fix="correct --tables",
-        )
-    values = {"org": parts[1], "name": parts[2], "source": source.name}
-    if tables:
-        values["tables"] = str(tables.resolve())
-    return parse_spec(values, source)
+from catalog.spec import Spec
 
 
 @contextlib.contextmanager
@@ -93,12 +41,13 @@ def lock_for(spec: Spec, source: Path) -> Iterator[ImageLock]:
     A catalog without digests is still a catalog: where nothing can be locked, ``check`` names what is missing. Where
     the build fails, a lock that was made for it goes again.
     """
-    lock = find_lock(spec, source)
+    beside = spec_place(source)
+    lock = find_lock(spec, beside, named=source)
     if lock.is_pinned or spec.image.lock != "auto":
         yield lock
         return
     try:
-        made, file = make_lock(spec, source)
+        made, file = make_lock(spec, beside, named=source)
     except UserError:
         yield lock
         return
@@ -111,6 +60,30 @@ def lock_for(spec: Spec, source: Path) -> Iterator[ImageLock]:
     typer.echo(f"wrote {file}, the images by digest (kind {made.kind}); harborwright lock renews it", err=True)
 
 
+@contextlib.contextmanager
+def pinned(spec: Spec, source: Path) -> Iterator[Spec]:
+    """The spec with its source at a commit: the one it names, else that of its lock, else one that is found now.
+
+    A lock that was made for a build that fails goes again.
+    """
+    name = unpinned_source(spec)
+    if name is None:
+        yield spec
+        return
+    beside = spec_place(source)
+    lock = find_source_lock(name, beside, source)
+    if lock is not None:
+        yield at_commit(spec, name, lock)
+        return
+    made, file = make_source_lock(name, beside)
+    try:
+        yield at_commit(spec, name, made)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    typer.echo(f"wrote {file}, {name.place} at commit {made.commit}; harborwright lock renews it", err=True)
+
+
 def run_build(
     source: Path,
     out: Path | None,
@@ -119,18 +92,32 @@ def run_build(
     engine: Engine,
     quiet: bool,
     strict: bool = False,
+    resend: bool = False,
 ) -> BuildReport:
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
+    if resend and spec.data != "layer":
+        raise SpecError(
+            "--resend is about data images, and this catalog has none",
+            where=source,
+            expected='data = "layer" in a spec',
+            found=f"data = {spec.data!r}",
+            fix="leave --resend out",
+        )
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
-    with lock_for(spec, source) as lock, show.progress(f"building {spec.full_name}", quiet=quiet) as tell:
+    with (
+        pinned(spec, source) as exact,
+        lock_for(spec, source) as lock,
+        show.progress(f"building {spec.full_name}", quiet=quiet) as tell,
+    ):
         return build(
-            spec,
+            exact,
             place,
             lock,
             cache=cache_folder(),
             engine=engine,
             strict=strict,
+            resend=resend,
             progress=lambda tasks: tell(tasks, None),
         )
 
@@ -152,6 +139,13 @@ def print_report(report: BuildReport) -> None:
         tiers = f"; tiers: {_counts(report.tiers)}" if set(report.tiers) - {"none"} else ""
         show.console.print(f"  splits: {_counts(report.splits)}{tiers}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
+    if report.images:
+        sent = (
+            f"{report.images_sent:,} sent ({report.image_bytes_sent / 1e6:,.1f} MB)"
+            if report.images_sent
+            else "none sent"
+        )
+        show.console.print(f"  {show.counted(report.images, 'data image')} asked for, {sent}")
     show.findings(report.findings)
     if report.set_aside:
         _print_set_aside(report)
@@ -182,13 +176,14 @@ def build_command(
     engine: EngineOption = LOCAL,
     ray_address: RayAddressOption = None,
     strict: StrictOption = False,
+    resend: ResendOption = False,
     json: JsonOption = False,
 ) -> None:
     """Turn rows into a catalog of task directories; what did not change is not written again.
 
     Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
     """
-    report = run_build(source, out, tables, name, engine_named(engine, jobs, ray_address), json, strict)
+    report = run_build(source, out, tables, name, engine_named(engine, jobs, ray_address), json, strict, resend)
     if json:
         show.as_json(report.as_dict())
     else:

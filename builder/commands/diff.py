@@ -14,8 +14,8 @@ import typer
 from builder import show
 from builder.commands.options import CLEAN, FINDINGS, JsonOption, TokenOption, cache_folder
 from builder.diff import Change, DiffReport, Part, TaskDiff, diff
+from builder.hub import token_from
 from builder.ship import HubPlace, parse_place, pull
-from builder.ship.hub import token_from
 from catalog.written import json_text, shown
 
 _SHOWN = 20  # tasks that fit a screen

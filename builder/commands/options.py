@@ -10,7 +10,12 @@ import typer
 
 CLEAN, FINDINGS = 0, 1
 
-SpecArgument = Annotated[Path, typer.Argument(help="A spec (TOML), or a file of rows: JSONL, JSON, CSV or Parquet.")]
+SpecArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A spec (TOML), or rows: a JSONL, JSON, CSV or Parquet file, a folder of such, or hf:ORG/NAME@REVISION."
+    ),
+]
 CatalogArgument = Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")]
 OutOption = Annotated[Path | None, typer.Option(help="Where the catalog goes (default: catalog/dist/NAME).")]
 TablesOption = Annotated[
@@ -27,6 +32,12 @@ RayAddressOption = Annotated[
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Build nothing where any row would be set aside (exit 2).")
+]
+ResendOption = Annotated[
+    bool,
+    typer.Option(
+        "--resend", help='With data = "layer": ask for the data images of all tasks, and send what their registry lost.'
+    ),
 ]
 OverlapOption = Annotated[
     bool, typer.Option("--forbid-overlap", help="Call near-duplicates across splits errors, not warnings.")

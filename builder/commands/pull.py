@@ -9,8 +9,8 @@ import typer
 
 from builder import show
 from builder.commands.options import JsonOption, TokenOption, cache_folder
+from builder.hub import token_from
 from builder.ship import HubPlace, PullReport, parse_place, pull
-from builder.ship.hub import token_from
 
 
 def pull_command(

@@ -9,9 +9,9 @@ import typer
 
 from builder import show
 from builder.commands.options import CatalogArgument, JsonOption, TokenOption, cache_folder
+from builder.hub import token_from
 from builder.ours import name_in
 from builder.ship import HubPlace, PushReport, parse_place
-from builder.ship.hub import token_from
 from builder.ship.push import Choices, push
 from catalog import paths
 from catalog.errors import SpecError

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from catalog import paths
+from catalog.data_image import DATA_IMAGE, data_image_in
 from catalog.digest import entries_of_directory
 from catalog.errors import CatalogError
 from catalog.faults import plainly
@@ -51,6 +52,8 @@ _FOLLOWS: Final = (
     ("task", "keywords"),
     *(("metadata", key) for key in ("split", "tier", "license", "answer_type", "tables", "grader_version")),
 )
+# Of manifest.json, what follows from the tables and where they are.
+_OF_TABLES: Final = frozenset({"tables", "bucket", DATA_IMAGE})
 _SIZE_LABEL: Final = "LABEL harborwright."
 
 Values = Mapping[str, Any]
@@ -103,12 +106,16 @@ def read(side: Side) -> Reading:
 
 
 class Reading:
-    """One side's values by what they are about, and what is left of each file that holds them."""
+    """One side's values by what they are about, and what is left of each file that holds them.
+
+    ``data_image`` is the image that has the tables; None where the task has them, or pulls them.
+    """
 
     def __init__(self, side: Side) -> None:
         self._folder = side.folder
         expected = self._json(paths.EXPECTED)
         manifest = self._json(paths.MANIFEST)
+        self.data_image = data_image_in(manifest)
         config = self._toml(paths.TASK_TOML)
         metadata = config.get("metadata", {})
         tables = {str(table["name"]): f"sha256:{table['sha256']}" for table in manifest.get("tables", [])}
@@ -126,13 +133,21 @@ class Reading:
         }
         self.rest = {
             paths.EXPECTED: _rest_of_expected(expected),
-            paths.MANIFEST: {key: value for key, value in manifest.items() if key not in ("tables", "bucket")},
+            paths.MANIFEST: {key: value for key, value in manifest.items() if key not in _OF_TABLES},
             paths.TASK_TOML: _without(config, _FOLLOWS),
-            paths.ENV_DOCKERFILE: [
-                line for line in self._text(paths.ENV_DOCKERFILE).splitlines() if not line.startswith(_SIZE_LABEL)
-            ],
+            paths.ENV_DOCKERFILE: self._rest_of_dockerfile(),
             paths.INSTRUCTION: self._rest_of_instruction(str(expected.get("question")), tables),
         }
+
+    def _rest_of_dockerfile(self) -> list[str]:
+        """The agent's Dockerfile without the size, and with a data image by its name alone."""
+        lines = self._text(paths.ENV_DOCKERFILE).splitlines()
+        bare = (self.data_image or "").partition("@")[0]
+        return [
+            f"FROM {bare}" if self.data_image and line == f"FROM {self.data_image}" else line
+            for line in lines
+            if not line.startswith(_SIZE_LABEL)
+        ]
 
     def _rest_of_instruction(self, question: str, tables: Values) -> str:
         """What the agent is told beside its question and its tables."""

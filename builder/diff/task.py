@@ -106,6 +106,8 @@ def _explained(name: str, names: set[Kind], old: Reading, new: Reading) -> bool:
     if name.startswith(f"{paths.DATA}/"):
         table = name.removeprefix(f"{paths.DATA}/")
         return old.values["tables"].get(table) != new.values["tables"].get(table)
+    if name == paths.ENV_DOCKERFILE and old.data_image != new.data_image and "tables" not in names:
+        return False  # the same tables in another image: it stands on another base
     if name in old.rest and old.rest[name] == new.rest[name]:
         return True
     return bool(_EXPLAINED.get(name, frozenset()) & names)

@@ -26,6 +26,7 @@ from catalog.faults import plainly
 _PROGRAMS: Final = {"builder": "**/*.py", "catalog": "*.py", "grader": "*.py"}  # catalogs may lie below catalog/
 _FOLDER: Final = ".seen-by-all"  # in the folder that is written, while the job lasts
 _SIGN: Final = "sign"
+_NOTHING: Final = "nothing"
 _SAME_COMMIT: Final = "let all machines run one commit, each in an environment that `uv sync` made from its uv.lock"
 _SAME_FILES: Final = "put rows, tables and catalog where all machines see them under one path (a shared file system)"
 
@@ -114,10 +115,10 @@ def witness(reads: tuple[Path, ...], writes: Path | None) -> Iterator[Witness]:
     """What this process runs and sees, for others to compare with; what it leaves to be found goes at the end.
 
     Args:
-        reads: files and folders that others must see; a file must hold the same bytes.
+        reads: files and folders that others must see where they are there; a file must hold the same bytes.
         writes: a folder that others must be able to write and link in.
     """
-    sights = tuple((path, _sight(path)) for path in reads)
+    sights = tuple((path, sight) for path in reads if (sight := _sight(path)) != _NOTHING)
     seen = Witness(code_digest(), sights, writes, secrets.token_hex(16))
     try:
         if writes is not None:
@@ -135,7 +136,7 @@ def _sight(path: Path) -> str:
             return "a folder"
         return f"a file with sha256 {sha256_of_file(path)[:16]}"
     except FileNotFoundError:
-        return "nothing"
+        return _NOTHING
     except OSError as error:
         return plainly(error)
 

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
+from builder.commands.given import rows_alone, spec_place
 from builder.doctor import Check, examine, lacks
 from builder.lock import make_lock
-from builder.sources.reading import SOURCES
-from catalog.errors import SpecError
-from catalog.spec import Spec, parse_spec, read_spec
+from builder.source_lock import make_source_lock, unpinned_source
 
 _COLOURS = {"ok": typer.colors.GREEN, "warn": typer.colors.YELLOW, "lack": typer.colors.RED}
 _NAME_WIDTH = 16
@@ -56,24 +55,22 @@ def _print(check: Check) -> None:
         typer.echo(f"{'':<{_NAME_WIDTH + 6}} next: {check.fix}")
 
 
-def _spec_at(path: Path) -> Spec:
-    """The spec at ``path``; for a file of rows the one whose images a build of those rows would take."""
-    if path.suffix.lower() not in SOURCES:
-        return read_spec(path)
-    if not path.is_file():
-        raise SpecError("there is no such file of rows", where=path, fix="correct the path")
-    return parse_spec({"org": "rows", "name": "rows", "source": path.name}, path)
-
-
 def lock(
-    spec: Annotated[Path, typer.Argument(help="The spec's TOML file, or the file of rows where there is no spec.")],
+    spec: Annotated[Path, typer.Argument(help="The spec's TOML file, or rows (files, or hf:ORG/NAME) without a spec.")],
     kind: Annotated[LockKind | None, typer.Option(help="Overrules image.lock of the spec.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Resolve the digests of a spec's images and write them beside it; an older lock there is renewed."""
-    made, file = make_lock(_spec_at(spec), spec, kind.value if kind else None)
+    """Resolve the digests of a spec's images, and the commit of rows on the Hub; older locks there are renewed."""
+    given, place = rows_alone(spec), spec_place(spec)
+    name = unpinned_source(given)
+    # First the rows: they can be renewed where no registry answers.
+    source = make_source_lock(name, place) if name else None
+    if source and not as_json:
+        typer.echo(f"{source[1]}: {source[0].source}\n  {source[0].commit}")
+    made, file = make_lock(given, place, kind.value if kind else None, spec)
     if as_json:
-        print(json.dumps({"file": str(file), **made.model_dump()}))
+        told = {"source": {"file": str(source[1]), **source[0].model_dump()}} if source else {}
+        print(json.dumps({"file": str(file), **made.model_dump(), **told}))
     else:
         typer.echo(f"{file}: kind {made.kind}")
         for image in made.images:

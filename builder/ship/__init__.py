@@ -3,7 +3,8 @@
 ``push`` and ``pull`` are the two ways in; ``published`` says what lies in a repository, file by file.
 """
 
-from builder.ship.places import FolderPlace, HubPlace, Place, parse_place
+from builder.hub.place import HubPlace
+from builder.ship.places import FolderPlace, Place, parse_place
 from builder.ship.pull import PullReport, pull
 from builder.ship.push import PushReport, push
 

@@ -16,10 +16,11 @@ from typing import Final
 
 from huggingface_hub import DatasetCardData
 
+from builder.images.reference import is_loopback
 from builder.ship import plots, published
+from builder.ship.data import Data
 from builder.ship.proof import Shipment
 from builder.ship.published import Listed, Manifest
-from catalog import paths
 from catalog.splits import TIERS
 
 # Licences that the Hub knows by name; another is "other" there, and is spelt out in the card.
@@ -55,15 +56,22 @@ class About:
         return self.repo.rpartition("/")[2]
 
 
-def write(folder: Path, shipment: Shipment, manifest: Manifest, about: About, drawn: Mapping[str, str]) -> None:
-    """Write the card, and its plots as ``draw`` made them, into a repository's folder."""
+def write(
+    folder: Path,
+    shipment: Shipment,
+    manifest: Manifest,
+    about: About,
+    drawn: Mapping[str, str],
+    data: Mapping[str, Data],
+) -> None:
+    """Write the card, and its plots as ``draw`` made them, into a repository's folder; ``data`` is each task's."""
     if manifest.holds == "tests":
         (folder / published.CARD).write_text(_of_tests(manifest, about), encoding="utf-8")
         return
     (folder / published.PLOTS).mkdir()
     for name, svg in drawn.items():
         (folder / published.PLOTS / name).write_text(svg, encoding="utf-8")
-    text = "\n\n".join([_head(shipment, manifest, about), *_body(shipment, manifest, about, list(drawn))])
+    text = "\n\n".join([_head(shipment, manifest, about), *_body(shipment, manifest, about, list(drawn), data)])
     (folder / published.CARD).write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -88,14 +96,16 @@ def _head(shipment: Shipment, manifest: Manifest, about: About) -> str:
     return f"---\n{head.to_yaml().strip()}\n---"
 
 
-def _body(shipment: Shipment, manifest: Manifest, about: About, drawn: Iterable[str]) -> list[str]:
+def _body(
+    shipment: Shipment, manifest: Manifest, about: About, drawn: Iterable[str], data: Mapping[str, Data]
+) -> list[str]:
     name = about.full_name.partition("/")[2]
     return [
         f"# {name}",
         about.description or "Questions about real tables, as tasks that any agent can attempt in a box of its own.",
         f"{manifest.tasks:,} Harbor tasks of the catalog `{about.full_name}`, built by "
         f"harborwright; grader {', '.join(manifest.grader_versions)}.",
-        *_contents(shipment, manifest),
+        *_contents(shipment, manifest, data),
         *(f"![{Path(name).stem.replace('-', ' ')}]({published.PLOTS}/{name})" for name in drawn),
         "## Verification",
         *_verification(shipment, manifest),
@@ -103,12 +113,13 @@ def _body(shipment: Shipment, manifest: Manifest, about: About, drawn: Iterable[
         _licenses(shipment),
         "## How to run it",
         _how_to_run(manifest, about),
+        *_where_tables_are(data),
         "## Where the answers are",
         _where_golds_are(manifest),
     ]
 
 
-def _contents(shipment: Shipment, manifest: Manifest) -> list[str]:
+def _contents(shipment: Shipment, manifest: Manifest, data: Mapping[str, Data]) -> list[str]:
     tasks = shipment.tasks
     tiers = [tier for tier in (*TIERS, None) if any(task.entry.tier == tier for task in tasks)]
     head = ["split", "tasks", *(tier or _NO_TIER for tier in tiers)]
@@ -121,18 +132,18 @@ def _contents(shipment: Shipment, manifest: Manifest) -> list[str]:
         "## What is in it",
         _table(head, rows),
         _table(["answer type", "tasks"], [[f"`{name}`", f"{count:,}"] for name, count in sorted(types.items())]),
-        _sizes(tasks),
+        _sizes(tasks, data),
     ]
 
 
-def _sizes(tasks: Iterable[Listed]) -> str:
+def _sizes(tasks: Iterable[Listed], data: Mapping[str, Data]) -> str:
     tables: dict[str, int] = {}
     per_task: list[int] = []
     memory: list[int] = []
-    for entry, parts in tasks:
-        ours = [part for part in parts if part.path.startswith(f"{paths.DATA}/")]
-        tables |= {part.sha256: part.bytes for part in ours}
-        per_task.append(sum(part.bytes for part in ours))
+    for entry, _ in tasks:
+        ours = data[entry.path]
+        tables |= {table.sha256: table.bytes for table in ours.tables}
+        per_task.append(ours.bytes)
         memory.append(entry.memory_mb)
     rows = [
         ["different tables", f"{len(tables):,}, {_mb(sum(tables.values()))} together"],
@@ -193,6 +204,25 @@ def _how_to_run(manifest: Manifest, about: About) -> str:
         "Pin a revision, and know a task by its digest: lists change places. `harborwright pull` takes a few archives, "
         "holds every file against its hash and every task against its digest."
     )
+
+
+def _where_tables_are(data: Mapping[str, Data]) -> list[str]:
+    """Where an engine takes the tables from, where they are not in the tasks."""
+    images = {one.image for one in data.values() if one.image}
+    if not images:
+        return []
+    places = sorted({image.partition("@")[0] for image in images})
+    told = (
+        f"The tables are not in here: tasks stand on {len(images):,} data images in {', '.join(map(_code, places))}, "
+    )
+    told += "which the machine that runs them must be able to pull."
+    if any(is_loopback(place.partition("/")[0]) for place in places):
+        told += " **That is a registry of one machine**: nowhere else do these tasks run."
+    return ["## Where the tables are", told]
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`"
 
 
 def _where_golds_are(manifest: Manifest) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builder.ship import card, published
+from builder.ship.data import Data, data_of
 from builder.ship.proof import Shipment
 from builder.ship.published import Elsewhere, Listed, Manifest, Part, write_index
 from builder.ship.shards import Blob, write_shards
@@ -91,10 +92,11 @@ def stage(
         tests=tests,
         plots=tuple(drawn),
     )
+    data = data_of(catalog, shipment.tasks)
     if side != "tests":
-        _write_data(catalog, kept, folder, digests=side == "whole")
+        _write_data(catalog, kept, folder, data, digests=side == "whole")
     (folder / published.MANIFEST).write_text(manifest.as_text(), encoding="utf-8")
-    card.write(folder, shipment, manifest, about, drawn)
+    card.write(folder, shipment, manifest, about, drawn, data)
     return Contents(manifest, dict(_items(catalog, kept, folder)), kept, about.description)
 
 
@@ -152,7 +154,9 @@ def names_for_datasets(splits: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _write_data(catalog: Path, tasks: Sequence[Listed], folder: Path, *, digests: bool) -> None:
+def _write_data(
+    catalog: Path, tasks: Sequence[Listed], folder: Path, data: Mapping[str, Data], *, digests: bool
+) -> None:
     (folder / published.DATA).mkdir()
     by_split: dict[str, list[Listed]] = {}
     for task in tasks:
@@ -161,11 +165,11 @@ def _write_data(catalog: Path, tasks: Sequence[Listed], folder: Path, *, digests
     for split, ones in by_split.items():
         with pq.ParquetWriter(folder / data_path(split), _DATA, compression="zstd") as writer:
             for first in range(0, len(ones), _BATCH):
-                rows = [_row(catalog, task, digests) for task in ones[first : first + _BATCH]]
+                rows = [_row(catalog, task, data[task.entry.path], digests) for task in ones[first : first + _BATCH]]
                 writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=_DATA))
 
 
-def _row(catalog: Path, task: Listed, digests: bool) -> dict[str, object]:
+def _row(catalog: Path, task: Listed, data: Data, digests: bool) -> dict[str, object]:
     entry = task.entry
     values = {name: value for name, value in entry.model_dump().items() if name in _DATA.names}
     text = (catalog / entry.path / paths.INSTRUCTION).read_bytes()
@@ -179,6 +183,6 @@ def _row(catalog: Path, task: Listed, digests: bool) -> dict[str, object]:
     return values | {
         "digest": entry.digest if digests else None,
         "instruction": text.decode(),
-        "table_bytes": sum(part.bytes for part in task.parts if part.path.startswith(f"{paths.DATA}/")),
+        "table_bytes": data.bytes,
         "path": f"{published.TASKS}/{entry.name}",
     }

@@ -6,36 +6,14 @@ A push may fill several repositories (one for each split, one for the tests): ea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from builder.hub.place import REPO, HubPlace, hub_place
 from catalog.errors import UserError
 
 _FORMS: Final = "hf:ORG/NAME (a data set on the Hub, with @REVISION to pull) or dir:PATH (a folder)"
-_PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_HUB: Final = re.compile(rf"(?P<repo>{_PART}/{_PART})(?:@(?P<revision>[^\s@]+))?")
-_NAME_LIMIT: Final = 96  # of the Hub
-
-
-@dataclass(frozen=True, slots=True)
-class HubPlace:
-    """A data set repository on the Hub. ``revision``: a commit, tag or branch; None is what ``main`` is now."""
-
-    repo: str
-    revision: str | None = None
-
-    def beside(self, suffix: str) -> HubPlace:
-        """The repository whose name has this suffix; of a revision it knows nothing."""
-        return replace(self, repo=self.repo + suffix, revision=None)
-
-    @property
-    def name(self) -> str:
-        """The repository's name without its owner."""
-        return self.repo.partition("/")[2]
-
-    def __str__(self) -> str:
-        return f"hf:{self.repo}" + (f"@{self.revision}" if self.revision else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +47,8 @@ def parse_place(text: str) -> Place:
     kind, colon, rest = text.partition(":")
     if kind == "dir" and rest and (path := Path(rest).expanduser().absolute()).name:
         return FolderPlace(path)
-    match = _HUB.fullmatch(rest) if kind == "hf" else None
-    if match and not re.search(r"--|\.\.", match["repo"]) and max(map(len, match["repo"].split("/"))) <= _NAME_LIMIT:
-        return HubPlace(match["repo"], match["revision"])
+    if place := hub_place(text):
+        return place
     raise UserError(
         "this names no place that a catalog can be in",
         expected=_FORMS,
@@ -81,6 +58,6 @@ def parse_place(text: str) -> Place:
 
 
 def _meant(text: str, colon: str) -> str:
-    if not colon and re.fullmatch(rf"{_PART}/{_PART}", text) and not Path(text).exists():
+    if not colon and re.fullmatch(REPO, text) and not Path(text).exists():
         return f"did you mean hf:{text}?"
     return f"did you mean dir:{text}?" if not colon else "write it in one of these forms"

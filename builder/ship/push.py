@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from builder.hub.place import HubPlace
 from builder.ours import name_in
 from builder.ship.card import About
 from builder.ship.contents import Contents, Side, stage
 from builder.ship.folder import push_folder
-from builder.ship.hub import Repository
-from builder.ship.places import FolderPlace, HubPlace, Place
+from builder.ship.hub import WritableRepository
+from builder.ship.places import FolderPlace, Place
 from builder.ship.plan import Plan
 from builder.ship.proof import Shipment, look_through, together
 from builder.ship.published import TESTS_SUFFIX, Elsewhere
@@ -191,7 +192,7 @@ class _Run:
         dry_run = self.choices.dry_run
         if isinstance(place, FolderPlace):
             return push_folder(place.path, contents, place.name, dry_run=dry_run), None
-        remote = Remote(Repository(place, self.token), contents, folder, self.tell)
+        remote = Remote(WritableRepository(place, self.token), contents, folder, self.tell)
         return remote.push(private=contents.manifest.holds == "tests", dry_run=dry_run)
 
 

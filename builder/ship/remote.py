@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from builder.hub.patience import MovedError, TooLargeError
+from builder.hub.repository import MAIN, Held
 from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.contents import Contents, Item
-from builder.ship.hub import MAIN, Held, Repository, weight
+from builder.ship.hub import WritableRepository, weight
 from builder.ship.ours import Earlier, earlier_push, refuse_what_is_not_ours
-from builder.ship.patience import MovedError, TooLargeError
 from builder.ship.plan import Plan, bytes_of
 from builder.ship.published import INDEX, MANIFEST, REGISTRY, read_manifest
 from builder.ship.registry import is_current, registry_text
@@ -36,7 +37,7 @@ Tell = Callable[[int, int | None], None]
 class Remote:
     """A push to one repository."""
 
-    def __init__(self, repository: Repository, contents: Contents, work: Path, tell: Tell) -> None:
+    def __init__(self, repository: WritableRepository, contents: Contents, work: Path, tell: Tell) -> None:
         """``work`` is an empty folder of ours; ``tell`` is told how many files were sent, and of how many."""
         self._repository = repository
         self._contents = contents
@@ -181,7 +182,7 @@ class Remote:
 
 def _there(held: Mapping[str, Held], path: str, item: Item) -> bool:
     found = held.get(path)
-    return found is not None and found.is_same(item)
+    return found is not None and found.is_same(item.source, item.bytes, item.sha256)
 
 
 def _batches(plan: Plan, items: Mapping[str, Item], limit: int) -> Iterator[list[str]]:

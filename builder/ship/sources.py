@@ -10,13 +10,12 @@ import shutil
 from pathlib import Path
 from typing import Protocol
 
-from builder.ship.answers import EndlessError
-from builder.ship.bounded import MANIFEST_BYTES
-from builder.ship.hub import MAIN, Repository
-from builder.ship.places import HubPlace, Place, parse_place
+from builder.hub.download import download
+from builder.hub.place import HubPlace
+from builder.hub.repository import MAIN, Repository
+from builder.ship.places import Place, parse_place
 from builder.ship.published import Elsewhere
 from catalog.errors import CatalogError
-from catalog.faults import plainly
 from catalog.written import shown
 
 
@@ -84,34 +83,7 @@ class HubSource:
 
     def fetch(self, path: str, limit: int) -> Path:
         """Download the file, or find it where an earlier attempt left it."""
-        try:
-            self._refuse_without_room(path, limit)
-            return self._repository.fetch(path, self._commit, self._folder, limit)
-        except EndlessError:
-            self.tidy()
-            raise
-        except OSError as error:
-            self.tidy()
-            raise CatalogError(
-                "a download cannot be kept",
-                where=self._folder,
-                expected="room in the cache",
-                found=plainly(error),
-                fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then pull again",
-            ) from None
-
-    def _refuse_without_room(self, path: str, limit: int) -> None:
-        """Of a file whose length is stated, no byte is asked for where it has no room; a manifest is small."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(self._folder).free
-        if limit > max(free, MANIFEST_BYTES) and not (self._folder / path).exists():
-            raise CatalogError(
-                "the cache is too small for this download",
-                where=self._folder,
-                expected=f"{limit / 1e6:,.0f} MB free for {path}",
-                found=f"{free / 1e6:,.0f} MB free",
-                fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then pull again",
-            )
+        return download(self._repository, path, self._commit, self._folder, limit)
 
     def beside(self, other: Elsewhere) -> Source:
         """The repository that has the tests, at the revision that goes with this one."""

@@ -1,4 +1,4 @@
-"""Where rows come from: files of rows, streamed record by record. One small module per kind of file."""
+"""Where rows come from, streamed record by record: one small module per kind of file, and one per kind of place."""
 
 from builder.sources.base import RowsError, SetAside
 from builder.sources.reading import read_rows

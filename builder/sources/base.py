@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from catalog.errors import RowError
 from catalog.reasons import Kind
@@ -32,6 +33,51 @@ class Record:
 
     columns: Mapping[str, Any]
     line: int
+    file: str = ""  # as messages name it; the one who knows fills it in
+
+    @property
+    def where(self) -> str:
+        """File and line, as messages have them."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of rows: where its bytes lie on this machine, and how messages name it."""
+
+    path: Path
+    name: str
+
+
+class RowSource(Protocol):
+    """Where rows come from: files that are read one after the other."""
+
+    @property
+    def where(self) -> str:
+        """How messages name the whole; the names of its parts begin with it."""
+
+    def parts(self) -> tuple[Part, ...]:
+        """The files, in the order of their rows; brought to this machine where they are elsewhere.
+
+        Raises:
+            UserError: where there are none, or they cannot be had.
+        """
+
+
+@contextmanager
+def renamed(part: Part) -> Iterator[None]:
+    """Errors that are raised meanwhile name the file as messages do."""
+    try:
+        yield
+    except RowError as error:
+        name_anew(error, part)
+        raise
+
+
+def name_anew(error: RowError, part: Part) -> None:
+    """Let an error of a reader name the file as messages do."""
+    if error.where is not None and error.where.startswith(str(part.path)):
+        error.where = part.name + error.where.removeprefix(str(part.path))
 
 
 @dataclass(frozen=True, slots=True)

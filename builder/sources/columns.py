@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from builder.sources.base import Record
 from catalog.errors import RowError
@@ -21,11 +20,11 @@ class ColumnMap:
 
     Args:
         columns: the name that rows have for a column, to the name that the file has for it.
-        source: the file.
+        source: the file, or what several are together.
         note: called once for each column of the file that gives way to a mapped one.
     """
 
-    def __init__(self, columns: Mapping[str, str], source: Path, note: Callable[[Finding], None] | None) -> None:
+    def __init__(self, columns: Mapping[str, str], source: str, note: Callable[[Finding], None] | None) -> None:
         self._columns = dict(columns)
         self._source = source
         self._note = note
@@ -45,7 +44,7 @@ class ColumnMap:
             if name not in self._taken and name not in self._columns
         }
         mapped = {name: record.columns[theirs] for name, theirs in self._columns.items() if theirs in record.columns}
-        return Record({**left, **mapped}, record.line)
+        return Record({**left, **mapped}, record.line, record.file)
 
     def _note_displaced(self, record: Record) -> None:
         for name in sorted(record.columns.keys() & self._columns.keys() - self._taken - self._displaced):
@@ -55,7 +54,7 @@ class ColumnMap:
                     Finding(
                         rule="displaced-column",
                         severity="warning",
-                        where=f"{self._source}:{record.line}",
+                        where=record.where,
                         message=f"the file's own column {name!r} has no effect: the spec takes {name} from "
                         f"{self._columns[name]!r}",
                         fix=f"take {name} out of [columns] where the file's own column is meant",

@@ -44,6 +44,19 @@ def read_csv(path: Path) -> Iterator[Record | RowError]:
                 yield _record(path, line, header, fields)
 
 
+def csv_columns(path: Path) -> dict[str, str]:
+    """The columns that a CSV file's header names, without types; none where it has no header."""
+    refuse_other_marks(path)
+    csv.field_size_limit(FIELD_LIMIT)
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            fields = next((fields for fields in reader if fields), None)
+        except csv.Error as error:
+            raise _broken(path, 1, error) from None
+        return dict.fromkeys(_header(path, reader.line_num, fields), "") if fields else {}
+
+
 def _header(path: Path, line: int, fields: list[str]) -> list[str]:
     names = [field.strip() for field in fields]
     byte = first_undecoded("".join(names))

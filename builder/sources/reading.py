@@ -13,36 +13,47 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from builder.sources.base import ERROR_LIMIT, MARKED, Reader, Record, RowsError, SetAside, fine_rows
+from builder.sources.alike import refuse_unlike
+from builder.sources.base import (
+    ERROR_LIMIT,
+    MARKED,
+    Part,
+    Record,
+    RowsError,
+    RowSource,
+    SetAside,
+    fine_rows,
+    name_anew,
+    renamed,
+)
 from builder.sources.columns import ColumnMap
-from builder.sources.csv_rows import read_csv
-from builder.sources.json_rows import read_json_rows
-from builder.sources.jsonl import read_jsonl
-from builder.sources.parquet import read_parquet
+from builder.sources.kinds import reader_of
+from builder.sources.one_file import OneFile
+from builder.sources.shards import Shards
 from catalog.errors import RowError
 from catalog.findings import Finding
 from catalog.reasons import Kind
 from catalog.rows import KNOWN_COLUMNS, SET_ASIDE_COLUMN, Row, row_from_columns
 
-SOURCES: Final[dict[str, Reader]] = {
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".json": read_json_rows,
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-}
 # What a row of a sound file may lack, and what it is called where no row of the file has it.
 _LACKING: Final[Mapping[Kind, str]] = {"nothing is asked": "a question", "there is no gold": "an answer"}
+_LINE_BITS: Final = 40
 _NO_COLUMNS: Final[Mapping[str, str]] = {}
 
 
+def local_source(path: Path) -> RowSource:
+    """The rows at a path of this machine: a file, or a folder of shards."""
+    return Shards(path) if path.is_dir() else OneFile(path)
+
+
 def read_rows(
-    source: Path, note: Callable[[Finding], None] | None = None, columns: Mapping[str, str] = _NO_COLUMNS
+    source: Path | RowSource, note: Callable[[Finding], None] | None = None, columns: Mapping[str, str] = _NO_COLUMNS
 ) -> Iterator[Row | SetAside]:
-    """The rows of a file, in its order.
+    """The rows of a source, in its order.
 
     Args:
-        source: a file of rows; its suffix says which kind (JSON Lines, JSON, CSV, Parquet).
+        source: where they come from; a path is a file, whose suffix says which kind (JSON Lines, JSON, CSV, Parquet),
+            or a folder of such files.
         note: called with a finding for each column that nobody knows, or that gives way to a mapped one; once each.
         columns: names that rows have for a column, to the names that this file has for it.
 
@@ -52,23 +63,26 @@ def read_rows(
         RowError: where the file is missing, of an unknown kind, unreadable as a whole, or holds no row; or where no row
             has a column that ``columns`` names, or none has a question, or none has an answer.
     """
-    reader = _reader(source)
-    ids = _Ids(source)
-    mapping = ColumnMap(columns, source, note)
+    if isinstance(source, Path):
+        source = local_source(source)
+    where, parts = source.where, source.parts()
+    refuse_unlike(parts, where)
+    ids = _Ids()
+    mapping = ColumnMap(columns, where, note)
     unknown: set[str] = set()
     errors: list[RowError] = []
-    lacking = _Lacking(source)
+    lacking = _Lacking(where)
     count = bad = 0
-    for record in reader(source):
+    for record in _records(parts):
         count += 1
         try:
             if isinstance(record, RowError):
                 raise record
             record = mapping.apply(record)
-            _note_unknown(record, source, unknown, note)
-            row = _row(record, source, lacking)
+            _note_unknown(record, unknown, note)
+            row = _row(record, lacking)
             if row.task_id:
-                ids.add(row.task_id, record.line)
+                ids.add(row.task_id, record)
         except RowError as error:
             bad += 1
             if bad <= ERROR_LIMIT:
@@ -81,47 +95,35 @@ def read_rows(
     if missing:
         raise missing
     if errors:
-        raise _as_one(errors, bad, count - bad, source)
+        raise _as_one(errors, bad, count - bad, where)
     if absent := lacking.everywhere():
         raise absent
     if not count:
-        raise RowError(
-            "the file holds no row", where=source, expected="one row or more", fix="fill it, or name another"
-        )
+        raise RowError("the file holds no row", where=where, expected="one row or more", fix="fill it, or name another")
 
 
-def _as_one(errors: list[RowError], bad: int, fine: int, source: Path) -> RowError:
+def _as_one(errors: list[RowError], bad: int, fine: int, where: str) -> RowError:
     if bad > 1:
-        return RowsError(errors, bad, fine, source)
+        return RowsError(errors, bad, fine, where)
     (error,) = errors
     error.fix = f"{error.fix}; {fine_rows(fine)}"
     return error
 
 
-def _reader(source: Path) -> Reader:
-    reader = SOURCES.get(source.suffix.lower())
-    if reader is None:
-        raise RowError(
-            "rows cannot be read from this kind of file",
-            where=source,
-            expected=f"a file that ends in {', '.join(SOURCES)}",
-            found=source.suffix or "no suffix",
-            fix="convert it, or rename it if it is one of these",
-        )
-    if not source.is_file():
-        raise RowError(
-            "there is no such file of rows",
-            where=source,
-            expected="a readable file",
-            found="a folder" if source.is_dir() else "nothing",
-            fix="correct the path",
-        )
-    return reader
+def _records(parts: tuple[Part, ...]) -> Iterator[Record | RowError]:
+    """The records of all files, one file after the other, each under its own name."""
+    for part in parts:
+        with renamed(part):
+            for record in reader_of(part.path, part.name)(part.path):
+                if isinstance(record, RowError):
+                    name_anew(record, part)
+                    yield record
+                else:
+                    yield Record(record.columns, record.line, part.name)
 
 
-def _row(record: Record, source: Path, lacking: _Lacking) -> Row | SetAside:
-    where = f"{source}:{record.line}"
-    columns = record.columns
+def _row(record: Record, lacking: _Lacking) -> Row | SetAside:
+    where, columns = record.where, record.columns
     reason = columns.get(SET_ASIDE_COLUMN)
     if isinstance(reason, str) and reason.strip():
         return _aside(columns, where, reason.strip(), MARKED)
@@ -141,7 +143,7 @@ def _aside(columns: Mapping[str, Any], where: str, reason: str, kind: Kind, fix:
     return SetAside(str(columns.get("task_id") or ""), where, reason, fix, kind, str(question))
 
 
-def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callable[[Finding], None] | None) -> None:
+def _note_unknown(record: Record, unknown: set[str], note: Callable[[Finding], None] | None) -> None:
     for name in sorted(record.columns.keys() - KNOWN_COLUMNS - unknown - {SET_ASIDE_COLUMN}):
         unknown.add(name)
         if note is not None:
@@ -149,7 +151,7 @@ def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callabl
                 Finding(
                     rule="unknown-column",
                     severity="warning",
-                    where=f"{source}:{record.line}",
+                    where=record.where,
                     message=f"nobody knows the column {name!r}; it is kept and has no effect",
                     fix=f"known are {', '.join(sorted(KNOWN_COLUMNS | {SET_ASIDE_COLUMN}))}",
                 )
@@ -159,7 +161,7 @@ def _note_unknown(record: Record, source: Path, unknown: set[str], note: Callabl
 class _Lacking:
     """Which rows of a file lack a question or a gold: some of them, or each that was read."""
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, source: str) -> None:
         self._source = source
         self._rows = 0
         self._first: dict[Kind, RowError] = {}
@@ -192,18 +194,23 @@ class _Lacking:
 class _Ids:
     """The ids met so far, case folded (two ids that differ in case alone are one folder on many file systems)."""
 
-    def __init__(self, source: Path) -> None:
-        self._source = source
-        self._lines: dict[int, int] = {}
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}  # the number of the file, and the line, in one
+        self._files: list[str] = []
 
-    def add(self, task_id: str, line: int) -> None:
+    def add(self, task_id: str, record: Record) -> None:
+        if not self._files or self._files[-1] != record.file:
+            self._files.append(record.file)
         key = int.from_bytes(hashlib.blake2b(task_id.casefold().encode(errors="surrogatepass"), digest_size=8).digest())
-        first = self._lines.setdefault(key, line)
-        if first != line:
+        here = (len(self._files) - 1) << _LINE_BITS | record.line
+        first = self._places.setdefault(key, here)
+        if first != here:
+            file, line = divmod(first, 1 << _LINE_BITS)
+            there = "" if file == len(self._files) - 1 else f"{self._files[file]}, "
             raise RowError(
                 f"the id {task_id!r} is used twice (case aside)",
-                where=f"{self._source}:{line}",
+                where=record.where,
                 expected="a different task_id for every row",
-                found=f"the same on line {first}",
+                found=f"the same on {there}line {line}",
                 fix="rename one of them",
             )

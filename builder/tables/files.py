@@ -114,7 +114,7 @@ def _open_zip(path: Path) -> IO[bytes]:
                 where=path,
                 expected="one compressed table",
                 found=", ".join(info.filename for info in members[:5]) or "nothing",
-                fix="unpack it into a folder and name the folder in tables",
+                fix=f"name one as {path.name}::{members[0].filename}" if members else "name another table",
             )
         refuse_size(path, members[0].file_size, path.stat().st_size)
         return archive.open(members[0])  # keeps the archive's file open until it is closed itself

@@ -1,8 +1,9 @@
 """Where a row's tables come from: names in a row become files that are sure to be there, inside, readable and distinct.
 
-A name is a path below the tables folder, or ``package://PACKAGE/path`` for a file an installed package carries; it may
-name a folder, which brings every file below it. A file lies below ``/app/data`` under its own name, a folder's files
-under the folder's name. Each distinct file is read, hashed and measured once, however many rows name it.
+A name is a path below the place that tables are in (a folder, or the data set that the rows come from), or
+``package://PACKAGE/path`` for a file an installed package carries; ``::path`` after an archive's name is what lies in
+it. It may name a folder, which brings every file below it. A file lies below ``/app/data`` under its own name, a
+folder's files under the folder's name. Each distinct file is read, hashed and measured once, however many rows name it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import importlib.util
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from builder.tables.archives import INSIDE, Archives, split_name
 from builder.tables.files import TableFile, refuse_size
 from builder.tables.formats import format_of
+from builder.tables.stores import FolderStore, TableStore
 from catalog.digest import sha256_of_file
 from catalog.errors import EmptyTableError, MissingTableError, TableError
 from catalog.findings import Finding
@@ -45,9 +49,10 @@ class TableShelf:
     """Finds, checks and measures the tables that rows name.
 
     Args:
-        folder: the tables folder that relative names start at.
+        store: the tables folder that relative names start at, or another place they are in.
         note: called with a finding for each thing a person should know of a table (an encoding, a left-out file).
         known: inspections of an earlier build, by file state; what is unchanged is not read again.
+        cache: a folder of ours, where members of archives come out; without one no archive is opened.
 
     Attributes:
         sets: the tables found so far, by the entries that name them.
@@ -56,11 +61,13 @@ class TableShelf:
 
     def __init__(
         self,
-        folder: Path,
+        store: TableStore | Path,
         note: Callable[[Finding], None] | None = None,
         known: Mapping[FileState, Inspection] | None = None,
+        cache: Path | None = None,
     ) -> None:
-        self._folder = folder
+        self._store = FolderStore(store) if isinstance(store, Path) else store
+        self._archives = Archives(cache) if cache else None
         self._note = note
         self._known = dict(known or {})
         self.sets: dict[tuple[str, ...], tuple[Table, ...]] = {}
@@ -95,31 +102,37 @@ class TableShelf:
         for entry in entries:
             try:
                 root, path = self._locate(entry, where)
-                for name, file in self._files(path, root, entry, where):
-                    names.claim(name, entry)
-                    found[name] = self._table(name, file)
+                with self._told_of(entry, root):
+                    for name, file in self._files(path, root, entry, where):
+                        names.claim(name, entry)
+                        found[name] = self._table(name, file)
             except OSError as error:  # a folder that may not be read, a path too long for the file system
                 raise self._missing(entry, where, error.strerror or type(error).__name__) from None
         return tuple(found[name] for name in sorted(found, key=str.encode))
 
+    @contextmanager
+    def _told_of(self, entry: str, root: Path) -> Iterator[None]:
+        """Errors about a file that came out of an archive name it as the row does."""
+        try:
+            yield
+        except TableError as error:
+            inside = split_name(entry) if self._archives else None
+            if inside and error.where is not None and error.where.startswith(f"{root}/"):
+                error.where = f"{inside[0]}{INSIDE}{error.where.removeprefix(f'{root}/')}"
+            raise
+
     def _locate(self, entry: str, where: str) -> tuple[Path, Path]:
         """The folder a name must stay inside, and the path it names, both resolved."""
+        if self._archives is not None and (inside := split_name(entry)):
+            return self._locate_inside(self._archives, *inside, entry, where)
         if entry.startswith(PACKAGE):
             package, _, rest = entry.removeprefix(PACKAGE).partition("/")
             root = _package_folder(package, entry, where)
         else:
-            root, rest = self._folder, entry
-        relative = PurePosixPath(rest)
-        if not rest or relative.is_absolute() or ".." in relative.parts or "\\" in rest or not relative.parts:
-            raise TableError(
-                "a table's name must stay inside the tables folder",
-                where=where,
-                expected="a relative path without '..' and with forward slashes",
-                found=repr(entry),
-                fix="put the table into the tables folder and name it from there",
-            )
-        if not _shippable(entry):
-            raise _unshippable(entry, where)
+            root, rest = self._store.folder, entry
+        relative = _relative(rest, entry, where)
+        if root is self._store.folder:
+            self._store.bring(relative, where)
         try:
             root, path = root.resolve(), (root / relative).resolve()
         except RuntimeError:
@@ -129,6 +142,24 @@ class TableShelf:
             raise self._missing(entry, where, f"nothing at {root / relative}")
         return root, path
 
+    def _locate_inside(
+        self, archives: Archives, archive: str, member: str, entry: str, where: str
+    ) -> tuple[Path, Path]:
+        """The same for a member of an archive, which comes out first."""
+        name = str(_relative(member, entry, where))
+        _, path = self._locate(archive, where)
+        if not path.is_file():
+            raise self._missing(archive, where, "a folder of this name")
+        folder = archives.bring(path, archive, self._digest_of_archive(path), name, where)
+        return folder.resolve(), folder.resolve() / name
+
+    def _digest_of_archive(self, path: Path) -> str:
+        status = path.stat()
+        state = (f"{path}{INSIDE}", status.st_size, status.st_mtime_ns)
+        if state not in self.inspections:
+            self.inspections[state] = self._known.get(state) or Inspection(sha256_of_file(path), 0, 0)
+        return self.inspections[state].sha256
+
     def _missing(self, entry: str, where: str, found: str) -> MissingTableError:
         correct = "correct tables in the row (names are case sensitive)"
         return MissingTableError(
@@ -136,13 +167,14 @@ class TableShelf:
             where=where,
             expected="a file or a folder",
             found=found,
-            fix=correct if entry.startswith(PACKAGE) else f"put it into {self._folder}, or {correct}",
+            fix=correct if entry.startswith(PACKAGE) else f"{self._store.advice}, or {correct}",
         )
 
     def _files(self, path: Path, root: Path, entry: str, where: str) -> Iterator[tuple[str, Path]]:
         """Name below ``/app/data`` and place of every file that an entry brings."""
         # The name is the one in the row, also where a link stands behind it.
-        top = PurePosixPath(entry.removeprefix(PACKAGE)).name
+        inside = split_name(entry) if self._archives else None
+        top = PurePosixPath(inside[1] if inside else entry.removeprefix(PACKAGE)).name
         if not path.is_dir():
             yield top, _regular(path, entry, where)
             return
@@ -206,6 +238,22 @@ def _inspect(path: Path) -> Inspection:
             fix="flatten it, or name another table",
         ) from None
     return Inspection(sha256_of_file(path), cost.frame_bytes, cost.reading_bytes, tuple(notes))
+
+
+def _relative(rest: str, entry: str, where: str) -> PurePosixPath:
+    """A name as a path that leads nowhere but down."""
+    relative = PurePosixPath(rest)
+    if not rest or relative.is_absolute() or ".." in relative.parts or "\\" in rest or not relative.parts:
+        raise TableError(
+            "a table's name must stay inside the tables folder",
+            where=where,
+            expected="a relative path without '..' and with forward slashes",
+            found=repr(entry),
+            fix="put the table into the tables folder and name it from there",
+        )
+    if not _shippable(entry):
+        raise _unshippable(entry, where)
+    return relative
 
 
 def _package_folder(package: str, entry: str, where: str) -> Path:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from builder.verify import egress, engine
+from builder.verify import data_images, egress, engine
 from builder.verify.probes import PROBES
 from builder.verify.report import VerifyReport
 from builder.verify.runs import Run, close_run, open_run, quiet_harbor
@@ -145,7 +145,9 @@ def verify(
     if sample is not None and len(assignments) > sample:
         say(f"a sample of {sample} becomes {len(assignments)}, to meet every table set and answer type")
     engine.require()
-    egress.require(catalog, [one.entry for one in assignments if faults or owed_by(catalog, one)[1]])
+    owed = [one.entry for one in assignments if faults or owed_by(catalog, one)[1]]
+    egress.require(catalog, owed)
+    data_images.require(catalog, owed)
     quiet_harbor()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Harbor would look for prices on the network
     folder = Path(tempfile.mkdtemp(prefix="harborwright-verify-"))

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from builder import lock
-from builder.commands.build import lock_for, spec_of
+from builder.commands.build import lock_for
+from builder.commands.given import spec_of
 from builder.lock import ImageLock
 from builder.machine.commands import lock as lock_command
 from catalog.errors import SpecError

@@ -1,12 +1,10 @@
-"""Real means for the tests of this folder: the engine's images, and a registry of their own."""
+"""Real means for the tests of this folder: the engine's images."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from loopback import OwnRegistry, start_registry
 
 from builder.machine.docker_cli import ask_docker
 from builder.machine.images import LocalImages, find_local_images
@@ -28,10 +26,3 @@ def in_box(images: LocalImages) -> Callable[..., str]:
         return ask_docker("run", *options, images.base, *command, seconds=120)
 
     return run
-
-
-@pytest.fixture
-def own_registry(tmp_path: Path) -> Iterator[OwnRegistry]:
-    registry = start_registry(tmp_path)
-    yield registry
-    registry.stop()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from loopback import OwnRegistry
+from loopback import SCRIPTS, OwnRegistry, start_registry
 
 from builder.machine.docker_cli import ask_docker
 from builder.machine.images import LocalImages, ensure_base, missing_images
 from builder.machine.recipe import BASE_CONTEXT, BASE_FOLDER, base_body
+from builder.machine.registry import resolve
 
 pytestmark = pytest.mark.docker
 
@@ -121,6 +123,35 @@ def test_a_digest_builds_on_after_its_registry_is_gone(
     finally:
         for image in filter(None, (built, tag)):
             ask_docker("rmi", "--force", image, seconds=60)
+
+
+def test_a_registry_that_lost_an_image_is_sent_it_again_under_the_same_digest(
+    images: LocalImages, own_registry: OwnRegistry, tmp_path: Path
+) -> None:
+    """``make registry``: the engine's root image goes where the lock says it is; the other was never made here."""
+    host, tag = own_registry.host, f"{own_registry.host}/harborwright/root:current"
+    port = int(host.partition(":")[2])
+    ask_docker("tag", images.root, tag, seconds=10)
+    try:
+        ask_docker("push", "--quiet", tag, seconds=300)
+        digest = resolve(tag).partition("@")[2]
+        own_registry.stop()
+        (tmp_path / "empty").mkdir()
+        empty = start_registry(tmp_path / "empty", port)
+        try:
+            for told in (f"pushed {host}/harborwright/root@{digest}", f"registry: {host} answers"):
+                command = [str(SCRIPTS / "registry.sh")]
+                settings = {**os.environ, "HARBORWRIGHT_REGISTRY": host}
+                run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=settings, check=False)
+                assert run.returncode == 0, run.stderr
+                assert told in run.stdout
+                assert f"this engine has no {host}/harborwright/base" in run.stdout
+            assert run.stdout.count("pushed") == 0, "the second time it was there"
+            assert resolve(f"{host}/harborwright/root:current").endswith(digest)
+        finally:
+            empty.stop()
+    finally:
+        ask_docker("rmi", "--force", tag, seconds=60)
 
 
 def test_ensuring_what_is_there_makes_nothing(images: LocalImages) -> None:

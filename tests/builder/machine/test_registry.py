@@ -14,9 +14,10 @@ from typing import ClassVar
 import pytest
 from loopback import OwnRegistry, free_port
 
+from builder.images.reference import parse_reference
 from builder.machine.docker_cli import ask_docker
 from builder.machine.images import LocalImages
-from builder.machine.registry import parse_reference, registry_answers, resolve
+from builder.machine.registry import registry_answers, resolve
 from catalog.errors import ImageError
 
 DIGEST = "sha256:" + "ab" * 32

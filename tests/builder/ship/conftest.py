@@ -1,18 +1,11 @@
-"""A small catalog with green receipts, a hub on loopback, and the program pointed at it."""
+"""A small catalog with green receipts, and a cache of each test's own."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import huggingface_hub.constants
 import pytest
-from hub_server import WRITER, Hub, running
 from shipped import ROWS, catalog_of, row
-
-from builder.ship import patience
 
 
 @pytest.fixture(scope="session")
@@ -39,28 +32,6 @@ def fewer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog of another name."""
     return catalog_of(tmp_path_factory.mktemp("bees"), ROWS[:1], name="bees")
-
-
-class _Hurried:
-    """Time without waits: how long the client means to wait between two attempts is its own affair."""
-
-    sleep = staticmethod(lambda seconds: None)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(time, name)
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with running(tmp_path / "hub") as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        monkeypatch.setenv("HF_TOKEN", WRITER)
-        # The hub of the tests stores large files as LFS does; the program takes what there is.
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr(patience, "FIRST_WAIT", 0.02)
-        for module in ("utils._http", "file_download"):
-            monkeypatch.setattr(f"huggingface_hub.{module}.time", _Hurried())
-        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -116,7 +116,7 @@ def test_a_wait_that_is_nonsense_is_told(hub: Hub, fewer: Path, tmp_path: Path, 
 def test_a_body_without_an_end_is_cut_off(
     hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr("builder.ship.answers.ANSWER_BYTES", 8 << 20)
+    monkeypatch.setattr("builder.hub.answers.ANSWER_BYTES", 8 << 20)
     ship(fewer, tmp_path)
     hub.fail("GET", path, endless=True, times=99)
     error = refused(lambda: fetch(tmp_path / "back"))
@@ -128,7 +128,7 @@ def test_a_body_without_an_end_is_cut_off(
 def test_a_listing_without_an_end_is_told(
     hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builder.ship.hub._MOST_FILES", 30)
+    monkeypatch.setattr("builder.hub.repository._MOST_FILES", 30)
     hub.store.create(NAME)
     hub.store.change(NAME, {f"images/{number}.png": b"" for number in range(31)})
     assert "goes on where it should end" in refused(lambda: ship(fewer, tmp_path)).message

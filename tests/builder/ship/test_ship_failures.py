@@ -18,8 +18,8 @@ from hub_server import READER, WRITER, Hub
 from shipped import digests
 from test_ship_hub import NAME, fetch, held, repository, ship
 
+from builder.hub import token_from
 from builder.ship import HubPlace, parse_place, push, remote
-from builder.ship.hub import token_from
 from builder.ship.push import Choices
 from catalog.errors import HubError, UserError
 
@@ -118,7 +118,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_again(hub: Hub, proven: Path
 
 def test_retry_after_is_honoured(hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("builder.ship.patience.time.sleep", waited.append)
+    monkeypatch.setattr("builder.hub.patience.time.sleep", waited.append)
     hub.fail("POST", "/commit/", 429, headers={"Retry-After": "17"})
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     hub.fail("POST", "/commit/", 503, headers={"Retry-After": later})

@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from builder.sources import SetAside, read_rows
+from builder.sources.kinds import SOURCES
 from catalog.errors import RowError
 from catalog.findings import Finding
 from catalog.rows import KNOWN_COLUMNS
@@ -200,3 +204,38 @@ def test_what_a_column_should_hold_is_said_plainly(
         list(read_rows(path))
     assert expected in (error.value.expected or "")
     assert "Input should" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", sorted(SOURCES))
+def test_a_missing_file_and_one_without_rows_are_told(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(RowError, match="no such file"):
+        list(read_rows(tmp_path / f"none{suffix}"))
+    path = tmp_path / f"rows{suffix}"
+    pd.DataFrame({"task_id": []}).to_parquet(path) if suffix == ".parquet" else path.write_text("")
+    with pytest.raises(RowError, match="no row"):
+        list(read_rows(path))
+
+
+def test_a_little_parquet_that_stands_for_gigabytes_takes_no_more_than_a_row_at_a_time(tmp_path: Path) -> None:
+    long = "x" * (8 << 20)
+    ids = pa.array([f"row-{number}" for number in range(1000)])
+    said = pa.DictionaryArray.from_arrays(pa.array([0] * 1000), pa.array([long]))
+    table = pa.table(
+        {"task_id": ids, "question": ids, "answer": ids, "notes": said.cast(pa.dictionary(pa.int32(), pa.string()))}
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    assert (tmp_path / "rows.parquet").stat().st_size < 2 << 20
+    program = (
+        "import resource, sys\nfrom pathlib import Path\nfrom builder.sources import read_rows\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "count = sum(1 for _ in read_rows(Path(sys.argv[1])))\n"
+        "print(count, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "rows.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    count, megabytes = map(int, done.stdout.split())
+    assert count == 1000 and megabytes < 500
+    said = pa.DictionaryArray.from_arrays(pa.array([0] * 3, pa.int32()), pa.array(["x" * (17 << 20)]))
+    pq.write_table(pa.table({"task_id": ids[:3], "question": ids[:3], "answer": said}), tmp_path / "rows.parquet")
+    with pytest.raises(RowError, match="longer than any row has"):
+        list(read_rows(tmp_path / "rows.parquet"))

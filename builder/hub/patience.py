@@ -22,7 +22,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from builder.ship.answers import LONGEST_WAIT, unusable_answer
+from builder.hub.answers import LONGEST_WAIT, unusable_answer
 from catalog.errors import HubError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -183,7 +183,7 @@ def _makes(message: str, fix: str, kind: type[HubError] = HubError) -> Callable[
     return lambda place, found: kind(message, where=place, found=found, fix=fix)
 
 
-_SIGN_IN: Final = "set HF_TOKEN, or name another variable with --token-env, or run `hf auth login`"
+_SIGN_IN: Final = "set HF_TOKEN or run `hf auth login` (push and pull also take --token-env VARIABLE)"
 _MORE_ROOM: Final = "free some storage there or enlarge it, then push again"
 _Meaning = tuple[Callable[[Failure, str, str | None], bool], Callable[[str, str], HubError]]
 # The first that holds is told.
@@ -202,6 +202,11 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
     (
         lambda error, found, token: _status(error) == 401 and "credentials" in found,
         _makes("the Hub does not accept this token", f"make a new one in your settings on the Hub; {_SIGN_IN}"),
+    ),
+    (
+        # Before what it is a kind of, to huggingface_hub: a repository that is not there.
+        lambda error, found, token: isinstance(error, GatedRepoError),
+        _makes("this repository is gated", f"ask for access on its page, then run the command again; {_SIGN_IN}"),
     ),
     (
         lambda error, found, token: isinstance(error, RepositoryNotFoundError) and token is None,
@@ -225,10 +230,6 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
             _status(error) in (402, 507) or (_status(error) == 403 and any(word in found for word in _QUOTA))
         ),
         _makes("the Hub has no room left for this account", _MORE_ROOM),
-    ),
-    (
-        lambda error, found, token: isinstance(error, GatedRepoError),
-        _makes("this repository is gated", "ask for access on its page, then pull again"),
     ),
     (
         _is(403),

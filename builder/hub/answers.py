@@ -1,4 +1,4 @@
-"""Bounds what the Hub may answer: a body has an end, and a wait is one that somebody waits out.
+"""Bounds what the Hub may answer: a body has an end, comes at a pace (``pace``), and a wait is one somebody waits out.
 
 huggingface_hub writes a body to disk or into memory for as long as it comes, and sleeps for as long as it is told. Its
 client is given hooks that end both (``set_client_factory``); what xet downloads goes another way, under its hash.
@@ -17,6 +17,7 @@ import httpx2
 from huggingface_hub import set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
+from builder.hub.pace import keep_pace
 from catalog.errors import HubError
 from catalog.written import shown
 
@@ -63,7 +64,7 @@ def bound_answers() -> None:
 
 
 def _client() -> httpx2.Client:
-    client = default_client_factory()
+    client = keep_pace(default_client_factory())
     client.event_hooks = client.event_hooks | {"response": [*client.event_hooks["response"], _bound]}
     return client
 

@@ -112,7 +112,8 @@ class Store:
             if content is None:
                 del there[path]
             else:
-                there[path] = self.file_of(content)
+                small = len(content) <= LARGE
+                there[path] = self.file_of(content) if small else self.large_file(self.keep(content))
         return self.commit(repository, "main", there, message)
 
     def read(self, name: str, path: str, revision: str = "main") -> bytes:

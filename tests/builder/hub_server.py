@@ -10,9 +10,11 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import io
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,6 +46,8 @@ class Fault:
     hook: Callable[[], None] | None = None
     body: Any = None  # what is answered with ``status``, in place of an error
     endless: bool = False  # the body goes on until the client has enough
+    drip: float = 0.0  # seconds between two bytes of the answer
+    drip_after: int = 0  # bytes that come at once
 
     def takes(self, method: str, path: str) -> bool:
         if method != self.method or not re.search(self.path, path) or not self.times:
@@ -102,6 +106,29 @@ class Hub:
         self.server.server_close()
 
 
+class _Dripping(io.RawIOBase):
+    """Lets what is written drip, byte by byte."""
+
+    def __init__(self, inner: Any, fault: Fault) -> None:
+        self._inner = inner
+        self._fault = fault
+        self._left = fault.drip_after
+
+    def write(self, content: Any, /) -> int:
+        head, rest = content[: self._left], content[self._left :]
+        self._left -= len(head)
+        self._inner.write(head)
+        for place in range(len(rest)):
+            self._inner.write(rest[place : place + 1])
+            self._inner.flush()
+            time.sleep(self._fault.drip)
+        return len(content)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the client went away
+            self._inner.flush()
+
+
 class _Handler(BaseHTTPRequestHandler):
     hub: Hub
     protocol_version = "HTTP/1.1"
@@ -140,6 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.connection.close()
                 return
             with contextlib.suppress(OSError):
+                if fault is not None and fault.drip:
+                    self.wfile = _Dripping(self.wfile, fault)
                 if fault is not None and fault.endless:
                     self._send_endless(answer)
                 self._send(answer, fault.cut if fault else None)

@@ -1,0 +1,128 @@
+"""One commit of a data set on the Hub, in a folder of ours: listed once, each file downloaded once, held to its hash.
+
+A commit never changes, so what is there is not asked for again: what a build needed once it builds from without a
+network. The folder may go at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from builder.hub.answers import unusable_answer
+from builder.hub.download import download
+from builder.hub.place import HubPlace
+from builder.hub.repository import Held, Repository, token_from
+from catalog.errors import HubError
+from catalog.faults import plainly
+from catalog.whole import write_whole
+from catalog.written import shown
+
+COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_FOLDER: Final = "hub"  # below the cache
+_LISTING: Final = "listing.json"
+_PATH_BYTES: Final = 1024
+_PARTS: Final = 64
+
+
+class Snapshot:
+    """The files of a data set at one commit.
+
+    Args:
+        place: the data set, its revision a commit.
+        cache: a folder of ours.
+
+    Attributes:
+        where: the data set and its commit, for people.
+        folder: where its files are once they were fetched.
+    """
+
+    def __init__(self, place: HubPlace, cache: Path) -> None:
+        if place.revision is None or not COMMIT.fullmatch(place.revision):
+            raise ValueError(f"{place} names no commit")
+        self.where = str(place)
+        self._place = place
+        self._commit = place.revision
+        self._home = cache / _FOLDER / place.repo.replace("/", "--") / place.revision
+        self.folder = self._home / "files"
+
+    @cached_property
+    def _repository(self) -> Repository:
+        return Repository(self._place, token_from(None))
+
+    @cached_property
+    def files(self) -> dict[str, Held]:
+        """Every file of the commit, by path.
+
+        Raises:
+            HubError: where the Hub has to be asked and refuses, cannot be reached, or lists what nobody could store.
+        """
+        kept = self._kept_listing()
+        if kept is None:
+            kept = self._repository.tree(self._commit)
+            _refuse_paths(kept, self.where)
+            try:
+                self._home.mkdir(parents=True, exist_ok=True)
+                write_whole(self._home / _LISTING, json.dumps({path: list(held) for path, held in kept.items()}))
+            except OSError as error:
+                raise _no_room(self._home, error) from None
+        return kept
+
+    def _kept_listing(self) -> dict[str, Held] | None:
+        try:
+            kept = json.loads((self._home / _LISTING).read_text(encoding="utf-8"))
+            found = {
+                str(path): Held(str(blob), None if sha256 is None else str(sha256), int(length))
+                for path, (blob, sha256, length) in kept.items()
+            }
+            _refuse_paths(found, self.where)
+        except (OSError, ValueError, TypeError, AttributeError, HubError):
+            return None
+        return found
+
+    def fetch(self, path: str) -> Path:
+        """A file of the commit on this machine, downloaded where it is not there yet.
+
+        Raises:
+            HubError: where it cannot be had, or came with other bytes than the listing says.
+        """
+        held = self.files[path]
+        target = self.folder / path
+        if target.is_file() and target.stat().st_size == held.bytes:
+            return target
+        target.unlink(missing_ok=True)  # somebody changed it; huggingface_hub would believe its own notes
+        place = download(self._repository, path, self._commit, self.folder, held.bytes)
+        if not held.is_same(place, place.stat().st_size):
+            place.unlink()
+            raise HubError(
+                "a file came with other bytes than the Hub's own listing says",
+                where=f"{self.where}/{shown(path, 300)}",
+                expected=f"{held.bytes:,} bytes, {'sha256' if held.sha256 else 'git blob'} {held.sha256 or held.blob}",
+                found="others",
+                fix="run the command again; if it is the same then, check HF_ENDPOINT and any proxy",
+            )
+        return place
+
+
+def _no_room(folder: Path, error: OSError) -> HubError:
+    return HubError(
+        "the listing of a data set cannot be kept",
+        where=folder,
+        expected="room in the cache",
+        found=plainly(error),
+        fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
+    )
+
+
+def _refuse_paths(files: dict[str, Held], where: str) -> None:
+    """A path of a listing becomes one of this machine: it must lie below its folder, and apart from what is ours."""
+    for path in files:
+        parts = path.split("/")
+        strange = {"", ".", ".."} & set(parts) or parts[0] in (".cache", ".git") or "\\" in path or "\0" in path
+        if strange or len(parts) > _PARTS or len(path.encode(errors="replace")) > _PATH_BYTES:
+            raise unusable_answer(
+                where, "paths below the repository", shown(repr(path), 200), "it lists a file of a strange name"
+            )
