@@ -21,6 +21,7 @@ _OWN: Final = {
     # Nothing reads the history of tasks, nor the metrics, of a cluster that goes with its build.
     "RAY_task_events_report_interval_ms": "0",
     "RAY_enable_metrics_collection": "0",
+    "RAY_worker_niceness": "0",  # as processes of this machine are; Ray's own default gives way to all else
     # Other users of this machine reach loopback too: the token is this build's own, and stands in no file.
     "RAY_AUTH_MODE": "token",
 }

@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_task_events_report_interval_ms": "0",
     "RAY_enable_metrics_collection": "0",
+    "RAY_worker_niceness": "0",
     "PYTHONUTF8": "1",
     "PYTHONPATH": str(HERE),  # where workers find the jobs that tests give them
 }
