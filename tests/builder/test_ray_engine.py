@@ -156,22 +156,6 @@ def begun(command: list[str], out: Path, around: Mapping[str, str]) -> Iterator[
     raise AssertionError(said)
 
 
-def test_a_worker_and_a_node_that_die_cost_nothing(ray_cluster: Cluster, tmp_path: Path) -> None:
-    command = write_many(tmp_path, 1000)
-    around = environment(tmp_path)
-    run([*command, "--out", str(tmp_path / "local"), "--jobs", "2"], around, 0)
-    out = tmp_path / "far"
-    third = ray_cluster.joined()
-    with begun([*command, *ray_cluster.options], out, around) as child:
-        os.kill(ray_cluster.head.working[0], signal.SIGKILL)
-        wait_for(lambda: tasks_made(out) > 400, "the build stands still")
-        os.kill(third.named("raylet/raylet")[0], signal.SIGKILL)
-        said, complaint = child.communicate()
-    assert (child.returncode, complaint) == (0, ""), said
-    assert tree_of(out) == tree_of(tmp_path / "local")
-    third.end()
-
-
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["Ctrl-C", "killed"])
 def test_a_cluster_of_our_own_ends_with_its_build(number: signal.Signals, status: int, tmp_path: Path) -> None:
     command = write_many(tmp_path, 3000)
@@ -286,3 +270,18 @@ def test_an_address_where_no_cluster_is_is_told_at_once(address: str, said: str,
     command += ["--out", str(tmp_path / "out"), "--engine", "ray", "--ray-address", address]
     assert said in json.loads(run(command, environment(tmp_path), 2))["message"]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_and_a_node_that_die_cost_nothing(ray_cluster: Cluster, tmp_path: Path) -> None:
+    # The last test of this cluster: afterwards one node is left.
+    command = write_many(tmp_path, 1000)
+    around = environment(tmp_path)
+    run([*command, "--out", str(tmp_path / "local"), "--jobs", "2"], around, 0)
+    out = tmp_path / "far"
+    with begun([*command, *ray_cluster.options], out, around) as child:
+        os.kill(ray_cluster.head.working[0], signal.SIGKILL)
+        wait_for(lambda: tasks_made(out) > 400, "the build stands still")
+        os.kill(ray_cluster.second.named("raylet/raylet")[0], signal.SIGKILL)
+        said, complaint = child.communicate()
+    assert (child.returncode, complaint) == (0, ""), said
+    assert tree_of(out) == tree_of(tmp_path / "local")
