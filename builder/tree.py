@@ -99,8 +99,10 @@ class Blobs:
         try:
             os.link(target, blob)
         except FileExistsError:  # another worker was first: hold its bytes, and not the same ones twice
-            Path(target).unlink()
-            os.link(blob, target)
+            beside = f"{target}.part"
+            with contextlib.suppress(FileNotFoundError):  # a third one has put a fresh copy in its place
+                os.link(blob, beside)
+                os.replace(beside, target)  # noqa: PTH105
 
 
 def _write_shared(file: TaskFile, target: str) -> None:

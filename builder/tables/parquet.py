@@ -18,7 +18,7 @@ _BATCH = 8192
 # What reading takes whatever the size: Arrow's code and its pool once, and an arena for every column decoded side by
 # side, of which there are as many as the host has cores (a container's share of them is not asked). Measured with
 # 1, 2 and 16 threads over 5,000 to 1,500,000 rows.
-READING_AT_ALL: Final = 16 << 20
+READING_AT_ALL: Final = 24 << 20
 READING_PER_COLUMN_AT_ONCE: Final = 2 << 20
 _MOST_COLUMNS_AT_ONCE: Final = 16
 _OBJECT_BYTES: Final = 8 + 56  # a decimal, date or time of day as a Python object, with its pointer

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -349,3 +351,27 @@ def test_linking_a_tree_writes_no_bytes(tmp_path: Path) -> None:
     time.sleep(0.01)
     link_task(tmp_path / "a", tmp_path / "z")
     assert (tmp_path / "z/b/c.txt").stat().st_ino == (tmp_path / "a/b/c.txt").stat().st_ino
+
+
+def _link_all(place: Path, worker: int, start: Barrier) -> None:
+    blobs, own = Blobs(place / ".blobs"), place / str(worker)
+    own.mkdir()
+    for number in range(400):
+        if number % 20 == 0:
+            start.wait(60)
+        file = file_of("f", str(number).encode(), executable=True, alike=True)
+        blobs.link(file, f"{own}/{number}")
+
+
+def test_processes_that_store_one_file_at_the_same_time_all_get_it(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    start = context.Barrier(4)
+    workers = [context.Process(target=_link_all, args=(tmp_path, number, start)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    for number in range(400):
+        assert len({(tmp_path / str(worker) / str(number)).stat().st_ino for worker in range(4)}) == 1
+    assert len(list((tmp_path / ".blobs").iterdir())) == 400, "nothing is left of what was written beside"

@@ -77,7 +77,10 @@ class Page {
       });
     }
     byId("keys-button").addEventListener("click", () => byId("keys").showModal());
-    window.addEventListener("hashchange", () => this.route());
+    window.addEventListener("hashchange", () => {
+      if (this.stepped !== location.hash) this.route();
+      this.stepped = null;
+    });
     document.addEventListener("keydown", (event) => this.key(event));
     let width = 0;
     new ResizeObserver(([entry]) => {
@@ -229,8 +232,12 @@ class Page {
     this.shownGrid.focus();
   }
 
+  /** To the task before or after, at once: the browser tells of a new address later than the next key may come. */
   step(address) {
-    if (address) location.hash = address;
+    if (!address) return;
+    location.hash = address;
+    this.stepped = location.hash;
+    this.route();
   }
 
   escape(field) {
