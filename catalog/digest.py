@@ -14,6 +14,9 @@ from pathlib import Path
 
 from catalog.errors import CatalogError
 
+# Hashes of files by (device, inode): what has several names is read once.
+Known = dict[tuple[int, int], str]
+
 
 def digest_of_entries(entries: Iterable[tuple[str, bool, str]]) -> str:
     """The digest of a task directory described as ``(relative path, executable, sha256 in hex)``."""
@@ -56,7 +59,7 @@ def files_below(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def hash_of_file(path: Path, known: dict[tuple[int, int], str] | None = None) -> str:
+def hash_of_file(path: Path, known: Known | None = None) -> str:
     """The sha256 of a file's bytes, in hex; a file with several links is read once for all of them.
 
     Args:
@@ -73,9 +76,7 @@ def hash_of_file(path: Path, known: dict[tuple[int, int], str] | None = None) ->
     return known[key]
 
 
-def entries_of_directory(
-    folder: Path, known: dict[tuple[int, int], str] | None = None
-) -> Iterator[tuple[str, bool, str]]:
+def entries_of_directory(folder: Path, known: Known | None = None) -> Iterator[tuple[str, bool, str]]:
     """Every file below ``folder`` as ``(relative path, executable, sha256 in hex)``, sorted by path.
 
     Args:
@@ -87,6 +88,6 @@ def entries_of_directory(
         yield relative, bool(path.stat().st_mode & 0o100), hash_of_file(path, known)
 
 
-def digest_of_directory(folder: Path, known: dict[tuple[int, int], str] | None = None) -> str:
+def digest_of_directory(folder: Path, known: Known | None = None) -> str:
     """The digest of the task directory ``folder`` as it lies on disk; ``known`` is as ``entries_of_directory`` says."""
     return digest_of_entries(entries_of_directory(folder, known))

@@ -16,7 +16,7 @@ from builder.check.task import TaskView
 from builder.shared_files import SharedFiles
 from catalog import paths
 from catalog.data_image import data_image_in, stands_on
-from catalog.digest import digest_of_directory, hash_of_file
+from catalog.digest import Known, digest_of_directory, hash_of_file
 from catalog.findings import Finding
 
 TaskRule = Callable[[TaskView], Iterator[Finding]]
@@ -36,7 +36,7 @@ def digest(task: TaskView) -> Iterator[Finding]:
 
 
 @cache
-def _hashes() -> dict[tuple[int, int], str]:
+def _hashes() -> Known:
     """Hashes of hard-linked tables by inode, read once in a process."""
     return {}
 

@@ -6,18 +6,15 @@ them shows whether the file differs for another reason too.
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from builder.built_task import as_built, object_of, readable, text_of, toml_of
 from catalog import paths
 from catalog.data_image import DATA_IMAGE, data_image_in
-from catalog.digest import entries_of_directory
-from catalog.errors import CatalogError
-from catalog.faults import plainly
+from catalog.digest import Known, entries_of_directory
 
 Kind = Literal[
     "split",
@@ -69,7 +66,7 @@ class Side:
     files: Files
 
 
-def look(folder: Path, split: str, known: dict[tuple[int, int], str]) -> Side:
+def look(folder: Path, split: str, known: Known) -> Side:
     """A task directory as it lies on disk; what the index says of its bytes is not believed.
 
     Args:
@@ -80,16 +77,8 @@ def look(folder: Path, split: str, known: dict[tuple[int, int], str]) -> Side:
     Raises:
         CatalogError: where the directory is not there or cannot be read.
     """
-    try:
+    with readable(folder):
         files = {name: (executable, sha256) for name, executable, sha256 in entries_of_directory(folder, known)}
-    except OSError as error:
-        raise CatalogError(
-            "a task that the index names cannot be read",
-            where=folder,
-            expected="the task directory",
-            found=plainly(error),
-            fix="build the catalog again",
-        ) from None
     return Side(folder, split, files)
 
 
@@ -99,10 +88,8 @@ def read(side: Side) -> Reading:
     Raises:
         CatalogError: where one that says what a task is cannot be read, or holds something else than a build writes.
     """
-    try:
+    with as_built(side.folder):
         return Reading(side)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise _damaged(side.folder, f"values of another shape than a build writes ({plainly(error)})") from None
 
 
 class Reading:
@@ -113,10 +100,10 @@ class Reading:
 
     def __init__(self, side: Side) -> None:
         self._folder = side.folder
-        expected = self._json(paths.EXPECTED)
-        manifest = self._json(paths.MANIFEST)
+        expected = object_of(side.folder / paths.EXPECTED)
+        manifest = object_of(side.folder / paths.MANIFEST)
         self.data_image = data_image_in(manifest)
-        config = self._toml(paths.TASK_TOML)
+        config = toml_of(side.folder / paths.TASK_TOML)
         metadata = config.get("metadata", {})
         tables = {str(table["name"]): f"sha256:{table['sha256']}" for table in manifest.get("tables", [])}
         bucket = manifest.get("bucket") or {}
@@ -141,7 +128,7 @@ class Reading:
 
     def _rest_of_dockerfile(self) -> list[str]:
         """The agent's Dockerfile without the size, and with a data image by its name alone."""
-        lines = self._text(paths.ENV_DOCKERFILE).splitlines()
+        lines = text_of(self._folder / paths.ENV_DOCKERFILE).splitlines()
         bare = (self.data_image or "").partition("@")[0]
         return [
             f"FROM {bare}" if self.data_image and line == f"FROM {self.data_image}" else line
@@ -152,39 +139,8 @@ class Reading:
     def _rest_of_instruction(self, question: str, tables: Values) -> str:
         """What the agent is told beside its question and its tables."""
         listed = {f"- {paths.DATA_DIR}/{name}" for name in tables}
-        text = self._text(paths.INSTRUCTION).replace(question.strip(), "", 1)
+        text = text_of(self._folder / paths.INSTRUCTION).replace(question.strip(), "", 1)
         return "\n".join(line for line in text.splitlines() if line not in listed)
-
-    def _text(self, name: str) -> str:
-        try:
-            return (self._folder / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _damaged(self._folder / name, plainly(error)) from None
-
-    def _json(self, name: str) -> dict[str, Any]:
-        try:
-            value = json.loads(self._text(name))
-        except (ValueError, RecursionError) as error:
-            raise _damaged(self._folder / name, plainly(error)) from None
-        if not isinstance(value, dict):
-            raise _damaged(self._folder / name, "no JSON object")
-        return value
-
-    def _toml(self, name: str) -> dict[str, Any]:
-        try:
-            return tomllib.loads(self._text(name))
-        except tomllib.TOMLDecodeError as error:
-            raise _damaged(self._folder / name, plainly(error)) from None
-
-
-def _damaged(where: Path, found: str) -> CatalogError:
-    return CatalogError(
-        "a file of a task cannot be read",
-        where=where,
-        expected="the files that a build writes",
-        found=found,
-        fix="build the catalog again",
-    )
 
 
 def _graded_by(expected: Values) -> dict[Kind, Values]:

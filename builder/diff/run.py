@@ -10,6 +10,7 @@ from typing import Any
 
 from builder.diff.reading import look
 from builder.diff.task import Change, changes, differing_files
+from catalog.digest import Known
 from catalog.index import read_named
 
 
@@ -81,7 +82,7 @@ def diff(old: Path, new: Path, progress: Callable[[int, int], None] = lambda don
     """
     before, after = _tasks(old), _tasks(new)
     both = sorted(before.keys() & after.keys())
-    known: dict[tuple[int, int], str] = {}
+    known: Known = {}
     changed: list[TaskDiff] = []
     for done, name in enumerate(both, 1):
         one = look(old / before[name], _split(before[name]), known)

@@ -6,22 +6,18 @@ one that it was written for, and for no other. One task at a time is held, so me
 
 from __future__ import annotations
 
-import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from builder.built_task import as_built, object_of, readable, text_of, toml_of
 from catalog import paths
-from catalog.digest import digest_of_entries, entries_of_directory
-from catalog.errors import CatalogError
-from catalog.faults import plainly
+from catalog.digest import Known, digest_of_entries, entries_of_directory
 from catalog.index import Entry
 from catalog.receipts import Receipt, read_receipt
 
 Status = Literal["proven", "failed", "unproven"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-Known = dict[tuple[int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +88,22 @@ def read_task(catalog: Path, entry: Entry, known: Known) -> Task:
     folder = catalog / entry.path
     files, digest = _files(folder, known)
     changed = digest != entry.digest
-    try:
+    with as_built(folder):
         return _read(catalog, entry, files, changed)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise _damaged(folder, f"values of another shape than a build writes ({plainly(error)})") from None
 
 
 def _read(catalog: Path, entry: Entry, files: tuple[File, ...], changed: bool) -> Task:
     folder = catalog / entry.path
-    config = _toml(folder / paths.TASK_TOML)
-    cases = _json(folder / paths.CASES)
+    config = toml_of(folder / paths.TASK_TOML)
+    cases = object_of(folder / paths.CASES)
     seconds = config.get("agent", {}).get("timeout_sec")
     return Task(
         entry=entry,
         question=str(config["task"]["description"]),
-        instruction=_text(folder / paths.INSTRUCTION),
+        instruction=text_of(folder / paths.INSTRUCTION),
         agent_seconds=float(seconds) if isinstance(seconds, int | float) else None,
         files=files,
-        expected=_json(folder / paths.EXPECTED),
+        expected=object_of(folder / paths.EXPECTED),
         accept=_cases(cases["accept"]),
         reject=_cases(cases["reject"]),
         receipt=None if changed else read_receipt(catalog, entry.digest, entry.grader_version),
@@ -123,49 +117,7 @@ def _cases(cases: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
 
 def _files(folder: Path, known: Known) -> tuple[tuple[File, ...], str]:
     """The files of a task, and the digest of the directory as it lies there."""
-    try:
+    with readable(folder):
         found = list(entries_of_directory(folder, known))
         files = tuple(File(path, executable, (folder / path).stat().st_size) for path, executable, _ in found)
-    except OSError as error:
-        raise CatalogError(
-            "a task that the index names cannot be read",
-            where=folder,
-            expected="the task directory",
-            found=plainly(error),
-            fix="build the catalog again",
-        ) from None
     return files, digest_of_entries(found)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _damaged(path, plainly(error)) from None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, plainly(error)) from None
-    if not isinstance(value, dict):
-        raise _damaged(path, "no JSON object")
-    return value
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise _damaged(path, plainly(error)) from None
-
-
-def _damaged(where: Path, found: str) -> CatalogError:
-    return CatalogError(
-        "a file of a task cannot be read",
-        where=where,
-        expected="the files that a build writes",
-        found=found,
-        fix="build the catalog again",
-    )

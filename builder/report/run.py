@@ -15,9 +15,10 @@ from typing import Any
 from builder.ours import name_in
 from builder.report.pack import Block, element
 from builder.report.page import MARK, page
-from builder.report.reading import STATUSES, Known, read_task
+from builder.report.reading import STATUSES, read_task
 from builder.report.values import details_of, rejected_of, row_of
 from catalog import paths
+from catalog.digest import Known
 from catalog.errors import UserError
 from catalog.faults import plainly
 from catalog.index import read_named

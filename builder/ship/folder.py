@@ -19,7 +19,7 @@ from builder.ship.plan import Plan, bytes_of
 from builder.ship.published import INDEX, MANIFEST, REGISTRY, read_manifest
 from builder.ship.registry import registry_text
 from builder.tree import building, finish_file, resolved
-from catalog.digest import files_below, hash_of_file
+from catalog.digest import Known, files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -64,7 +64,7 @@ def _hashes(folder: Path) -> dict[str, tuple[str, bool]]:
         return {}
     if not folder.is_dir():
         raise CatalogError("a push fills a folder, and this is a file", where=folder, fix=ELSEWHERE)
-    known: dict[tuple[int, int], str] = {}
+    known: Known = {}
     try:
         found = {}
         for path in _held(folder):

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from builder.built_task import readable
 from builder.ship.published import Listed, Part
-from catalog.digest import digest_of_entries, entries_of_directory
+from catalog.digest import Known, digest_of_entries, entries_of_directory
 from catalog.errors import CatalogError
-from catalog.faults import plainly
 from catalog.index import Entry, read_named
 from catalog.receipts import Receipt, read_receipt
 
@@ -104,20 +104,15 @@ def together(shipments: dict[str, Shipment]) -> Shipment:
 
 
 def _hashed(catalog: Path) -> Iterator[Listed]:
-    known: dict[tuple[int, int], str] = {}
+    known: Known = {}
     for entry in read_named(catalog):
-        try:
-            yield Listed(entry, tuple(_parts(catalog / entry.path, entry, known)))
-        except OSError as error:
-            raise CatalogError(
-                "a task that the index names cannot be read",
-                where=catalog / entry.path,
-                found=plainly(error),
-                fix="build the catalog again",
-            ) from None
+        folder = catalog / entry.path
+        with readable(folder):
+            parts = _parts(folder, entry, known)
+        yield Listed(entry, tuple(parts))
 
 
-def _parts(folder: Path, entry: Entry, known: dict[tuple[int, int], str]) -> list[Part]:
+def _parts(folder: Path, entry: Entry, known: Known) -> list[Part]:
     found = entries_of_directory(folder, known)
     parts = [Part(path, executable, sha256, (folder / path).stat().st_size) for path, executable, sha256 in found]
     digest = digest_of_entries((part.path, part.executable, part.sha256) for part in parts)

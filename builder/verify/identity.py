@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from catalog.digest import digest_of_directory, files_below
+from catalog.digest import Known, digest_of_directory, files_below
 from catalog.errors import UserError
 from catalog.index import Entry
 
@@ -23,7 +23,7 @@ class Identity:
 
     def __init__(self, catalog: Path) -> None:
         self._catalog = catalog
-        self._hashes: dict[tuple[int, int], str] = {}
+        self._hashes: Known = {}
         self._changed: dict[tuple[int, int], int] = {}
         self._lock = threading.Lock()
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -353,25 +351,34 @@ def test_linking_a_tree_writes_no_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "z/b/c.txt").stat().st_ino == (tmp_path / "a/b/c.txt").stat().st_ino
 
 
-def _link_all(place: Path, worker: int, start: Barrier) -> None:
-    blobs, own = Blobs(place / ".blobs"), place / str(worker)
-    own.mkdir()
-    for number in range(400):
-        if number % 20 == 0:
-            start.wait(60)
-        file = file_of("f", str(number).encode(), executable=True, alike=True)
-        blobs.link(file, f"{own}/{number}")
+LINKING = """
+import os, sys, time
+from pathlib import Path
+from builder.shared_files import file_of
+from builder.tree import Blobs
+place, worker = Path(sys.argv[1]), sys.argv[2]
+(place / worker).mkdir()
+blobs = Blobs(place / ".blobs")
+for number in range(600):
+    if number % 20 == 0:  # together again: whoever was first waits for the others
+        (place / f"{worker}-{number}").touch()
+        while not all((place / f"{other}-{number}").exists() for other in "0123"):
+            time.sleep(0)
+    blobs.link(file_of("f", str(number).encode(), executable=True, alike=True), f"{place / worker}/{number}")
+"""
 
 
 def test_processes_that_store_one_file_at_the_same_time_all_get_it(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    start = context.Barrier(4)
-    workers = [context.Process(target=_link_all, args=(tmp_path, number, start)) for number in range(4)]
+    command = [sys.executable, "-c", LINKING, str(tmp_path)]
+    workers = [subprocess.Popen([*command, str(number)], stderr=subprocess.PIPE, text=True) for number in range(4)]
+    told = []
     for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
-    for number in range(400):
+        try:
+            told.append(worker.communicate(timeout=60)[1])
+        except subprocess.TimeoutExpired:  # waits for one that failed
+            worker.kill()
+            worker.communicate()
+    assert [worker.returncode for worker in workers] == [0] * 4, told
+    for number in range(600):
         assert len({(tmp_path / str(worker) / str(number)).stat().st_ino for worker in range(4)}) == 1
-    assert len(list((tmp_path / ".blobs").iterdir())) == 400, "nothing is left of what was written beside"
+    assert len(list((tmp_path / ".blobs").iterdir())) == 600, "nothing is left of what was written beside"
