@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from builder.check.catalog_rules import indexes_agree, network_runs, nothing_strays
+from builder.check.contents import Contents
 from builder.check.image_rules import images_are_there
 from builder.check.near import near_duplicates
 from builder.check.overlaps import Signature, same_question, signature
@@ -95,23 +96,24 @@ def check(
     Raises:
         CatalogError: where there is no index to go by.
     """
-    entries = list(read_index(catalog))
+    contents = Contents.of(read_index(catalog))
+    total = len(contents.paths)
     findings: list[Finding] = []
     signatures: list[Signature] = []
     place = catalog.absolute()  # a worker may have another working folder
     reads = tuple(place / name for name in paths.LISTS)
     job = Job(_begin, place, _name, chunk=_CHUNK, catalog=catalog, reads=reads)
-    with contextlib.closing((engine or LocalEngine(jobs)).over(job, entries)) as results:
+    with contextlib.closing((engine or LocalEngine(jobs)).over(job, read_index(catalog))) as results:
         for done, (found, one) in enumerate(results, 1):
             findings.extend(found)
             if one is not None:
                 signatures.append(one)
-            progress(done, len(entries))
+            progress(done, total)
     findings.extend(same_question(signatures))
     findings.extend(near_duplicates(signatures, "error" if forbid_overlap else "warning"))
-    findings.extend(nothing_strays(catalog, entries))
-    findings.extend(indexes_agree(catalog, entries))
-    findings.extend(network_runs(catalog, entries))
-    findings.extend(images_are_there(catalog, entries))
-    findings.extend(verdict_programs(catalog, entries))
-    return CheckReport(len(entries), tuple(findings))
+    findings.extend(nothing_strays(catalog, contents))
+    findings.extend(indexes_agree(catalog, contents))
+    findings.extend(network_runs(catalog, contents))
+    findings.extend(images_are_there(catalog, contents))
+    findings.extend(verdict_programs(catalog, contents))
+    return CheckReport(total, tuple(findings))
