@@ -14,7 +14,7 @@ from builder.check.near import near_duplicates
 from builder.check.overlaps import Signature, same_question, signature
 from catalog.index import Entry, IndexWriter, read_index
 
-TASKS = 3_000
+TASKS = 1_500
 BYTES_A_TASK = 230_000_000 // 50_000
 
 
