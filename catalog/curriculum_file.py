@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from catalog.curriculum import AGAIN, Curriculum
 from catalog.errors import CatalogError
 from catalog.faults import expected_of, plainly
+from catalog.regular import read_regular
 from catalog.whole import write_whole
 from catalog.written import read_json, shown
+
+_MOST_BYTES: Final = 1 << 30
 
 
 def read_curriculum(path: Path) -> Curriculum:
@@ -23,7 +27,7 @@ def read_curriculum(path: Path) -> Curriculum:
         CatalogError: where the file cannot be read or is no curriculum that adds up.
     """
     try:
-        values = read_json(path.read_text(encoding="utf-8"))
+        values = read_json(read_regular(path, _MOST_BYTES).decode())
         if not isinstance(values, dict):
             raise ValueError("no JSON object")
     except (OSError, ValueError) as error:

@@ -13,11 +13,12 @@ from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.paths import is_task_name
 from catalog.rows import AnswerType, Tier
 from catalog.splits import SplitName
 
@@ -67,6 +68,13 @@ class Entry(BaseModel):
     license: str | None
     grader_version: str
     program: bool
+
+    @model_validator(mode="after")
+    def _lies_in_its_split(self) -> Self:
+        # Whoever reads a task's files goes where this says.
+        if self.path != f"{self.split}/{self.name}" or not (is_task_name(self.name) and is_task_name(self.split)):
+            raise ValueError(f"a path of split and name; {self.path[:120]!r} is none")
+        return self
 
     @property
     def receipt(self) -> str:

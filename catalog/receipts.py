@@ -15,7 +15,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog import paths
+from catalog.regular import read_regular
 from catalog.whole import write_whole
+
+_MOST_BYTES: Final = 16 << 20
 
 # The reward that each probe's trial must end with. A trial without a verdict is never as it must be.
 REQUIRED: Final[dict[str, float]] = {
@@ -107,7 +110,7 @@ def receipt_path(catalog: Path, digest: str) -> Path:
 def read_receipt(catalog: Path, digest: str, grader_version: str) -> Receipt | None:
     """The receipt for this digest and grader version, or None where there is none that can be read."""
     try:
-        receipt = Receipt.model_validate_json(receipt_path(catalog, digest).read_bytes())
+        receipt = Receipt.model_validate_json(read_regular(receipt_path(catalog, digest), _MOST_BYTES))
     except (OSError, ValidationError):
         return None
     return receipt if (receipt.digest, receipt.grader_version) == (digest, grader_version) else None

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from catalog.errors import UserError
+
 
 def write_whole(path: Path, content: str | Iterable[str]) -> None:
     """Write text, in UTF-8; readers see the old file or the new one, and a failure leaves the old one and nothing else.
@@ -27,3 +29,22 @@ def write_whole(path: Path, content: str | Iterable[str]) -> None:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
+
+
+def refuse_inside(out: Path, catalog: Path, what: str) -> None:
+    """Pass where ``out`` lies outside of a catalog: a build would find a stray there, and a task another digest.
+
+    Args:
+        out: the file that is to be written.
+        catalog: the catalog's folder.
+        what: what is to be written, for the message ("a report").
+
+    Raises:
+        UserError: where it lies inside.
+    """
+    if out.resolve().is_relative_to(catalog.resolve()):
+        raise UserError(
+            f"{what} is no part of a catalog, and the next build would refuse it there",
+            where=out,
+            fix=f"name a file outside of {catalog} with --out",
+        )

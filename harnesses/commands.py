@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from catalog.index import read_index
+from catalog.whole import refuse_inside
 from harnesses.adaptive import Settings
 from harnesses.coverage import Coverage
 from harnesses.drawn import NOTHING_DONE, draw_schedule
@@ -40,7 +41,9 @@ def schedule_command(
     passes: Annotated[
         int | None, typer.Option(min=1, help="Passes over the tasks (default: until all have met every harness).")
     ] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="With adaptive: how many groups to draw.")] = None,
+    groups: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="With adaptive: how many groups to draw.")
+    ] = None,
     ledger: LedgerOption = None,
     out: Annotated[
         Path | None, typer.Option(help="The file to write: JSON, a task and a harness for each group.")
@@ -53,6 +56,12 @@ def schedule_command(
     Exit 1 where a checked list does not hold for the catalog.
     """
     if check is not None:
+        if harness or split or passes or groups or out:
+            raise ScheduleError(
+                "a check takes no other options",
+                expected="--check FILE, and --ledger",
+                fix="leave them out",
+            )
         raise typer.Exit(_check(catalog, check, ledger, json))
     if harness is None:
         raise ScheduleError(
@@ -77,6 +86,7 @@ def schedule_command(
         made = plan_schedule(tasks, names, kind, passes=passes or cycle, seed=seed, split=split)
     coverage = resolve(made, read_index(catalog), out)  # what is written has passed what its readers ask of it
     if out is not None:
+        refuse_inside(out, catalog, "a schedule")
         write_schedule(out, made)
     _tell(made, coverage, json, out)
 

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,12 +23,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from catalog.curriculum import Digest
 from catalog.errors import HarnessError
 from catalog.faults import expected_of, plainly
+from catalog.regular import read_regular
 from harnesses.causes import RULES, Cause
 
 SCHEMA: Final = 1
 _NO_LEDGER: Final = "correct the path; a run that has not begun has no ledger, and is scheduled without --ledger"
 _SEAL: Final = "sha256"
 _SEAL_LETTERS: Final = 16
+_MOST_BYTES: Final = 1 << 30
 _BLOCK: Final = 1 << 16
 
 
@@ -41,7 +44,7 @@ class Head(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     ledger: Annotated[int, Field(ge=SCHEMA, le=SCHEMA)] = SCHEMA
-    generations: Annotated[int, Field(ge=1)]
+    generations: Annotated[int, Field(ge=1, le=4096)]
 
 
 class Rollout(BaseModel):
@@ -57,11 +60,11 @@ class Rollout(BaseModel):
 
     group: Annotated[int, Field(ge=0)]
     digest: Digest
-    harness: Annotated[str, Field(min_length=1)]
+    harness: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,79}$")]
     attempt: Annotated[int, Field(ge=0)] = 0
     member: Annotated[int, Field(ge=0)]
     policy: Annotated[int, Field(ge=0)]
-    reward: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    reward: Annotated[float, Field(allow_inf_nan=False, ge=-1e6, le=1e6)] | None = None
     cause: Cause | None = None
     turns: Annotated[int, Field(ge=0)] = 0
     tokens: Annotated[int, Field(ge=0)] = 0
@@ -118,17 +121,37 @@ class Ledger:
     def _opened(self) -> Iterator[int]:
         """The file, locked, without what a killed writer left after the last line end."""
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise self._unwritable(error) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             whole = _end_of_lines(file)
+            self._refuse_what_is_no_ledger(file, whole)  # nothing is cut off what somebody else wrote
             if whole < os.fstat(file).st_size:
                 os.ftruncate(file, whole)
             yield file
         finally:
             os.close(file)
+
+    def _refuse_what_is_no_ledger(self, file: int, whole: int) -> None:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            found = "no regular file"
+        elif whole:
+            first = os.pread(file, _BLOCK, 0).split(b"\n", 1)[0]
+            _read(first, Head, f"{self.path}:1")
+            return
+        elif _sealed(self.head).startswith(os.pread(file, _BLOCK, 0)):  # empty, or a first line that was cut short
+            return
+        else:
+            found = "a file that begins otherwise"
+        raise LedgerError(
+            "this is no ledger, and would be changed",
+            where=self.path,
+            expected="a new file, or an earlier ledger",
+            found=found,
+            fix="name another file",
+        )
 
     def _write(self, file: int, before: int, line: bytes) -> None:
         try:
@@ -153,7 +176,7 @@ def read_ledger(path: Path) -> tuple[Head, tuple[Rollout, ...]]:
         LedgerError: where there is none, or a line that was acknowledged cannot be read; with its number.
     """
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = read_regular(path, _MOST_BYTES).split(b"\n")[:-1]
     except OSError as error:
         raise LedgerError("the ledger cannot be read", where=path, found=plainly(error), fix=_NO_LEDGER) from None
     if not lines:
@@ -181,7 +204,7 @@ def _read[Line: BaseModel](line: bytes, kind: type[Line], where: str) -> Line:
         return kind.model_validate(values)
     except ValidationError as error:
         found = expected_of(error.errors(include_url=False)[0])
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         found = plainly(error) if isinstance(error, ValueError) else "another kind of line"
     raise LedgerError(
         "a line of the ledger cannot be read", where=where, expected="a line as it was written", found=found,

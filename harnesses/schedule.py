@@ -27,6 +27,7 @@ from harnesses.table import harness
 ADAPTIVE: Final = "adaptive"
 KINDS: Final = (*PLANS, ADAPTIVE)
 AGAIN: Final = "make it again with `harborwright schedule`"
+MOST_GROUPS: Final = 10_000_000
 _EXAMPLES: Final = 3
 
 
@@ -60,6 +61,8 @@ class Schedule(BaseModel):
         strange = {name for _, name in self.groups} - set(self.harnesses)
         if strange:
             raise ValueError(f"groups of the harnesses that it names; {min(strange)} is none of them")
+        if self.first and self.kind != ADAPTIVE:
+            raise ValueError("first is 0, as only an adaptive schedule goes on where a ledger ends")
         if (self.passes is None) != (self.kind == ADAPTIVE):
             raise ValueError("a number of passes, and none where it is adaptive")
         return self
@@ -110,6 +113,13 @@ def plan_schedule(
         HarnessError: where a harness is unknown.
     """
     names = tuple(harness(name).name for name in harnesses)
+    if passes * len(tasks) * len(names) > MOST_GROUPS:
+        raise ScheduleError(
+            "this schedule is too long",
+            expected=f"at most {MOST_GROUPS:,} groups",
+            found=f"{passes:,} passes over {len(tasks):,} tasks with {len(names)} harnesses",
+            fix="name fewer --passes",
+        )
     if kind not in PLANS:
         raise ScheduleError(f"there is no schedule {kind!r}", expected=f"one of {', '.join(KINDS)}", found=repr(kind))
     groups = PLANS[kind](tasks, names, passes, seed)
@@ -144,6 +154,10 @@ def resolve(schedule: Schedule, entries: Iterable[Entry], where: Path | None = N
     named = {pair.digest for pair in schedule.pairs}
     used = [task for digest, task in tasks.items() if digest in named]
     if schedule.passes is not None:
+        if schedule.passes * len(used) > len(schedule):  # before a list of as many groups as it claims is made
+            raise _unlike(
+                schedule, where, f"{schedule.passes:,} passes over {len(used):,} tasks", f"{len(schedule):,} groups"
+            )
         right = PLANS[schedule.kind](used, schedule.harnesses, schedule.passes, schedule.seed)
         _same(schedule, right, where)
     return Coverage.of(schedule.pairs, tasks.values() if schedule.kind == ADAPTIVE else used, schedule.harnesses)
@@ -154,13 +168,13 @@ def _same(schedule: Schedule, right: tuple[Pair, ...], where: Path | None) -> No
     if place is None and len(right) == len(schedule):
         return
     at = min(len(right), len(schedule)) if place is None else place
-    raise ScheduleError(
-        f"this list is not the {schedule.kind} of its seed, harnesses and passes",
-        where=where,
-        expected=_told(right, at),
-        found=_told(schedule.pairs, at),
-        fix=AGAIN,
-    )
+    raise _unlike(schedule, where, _told(right, at), _told(schedule.pairs, at))
+
+
+def _unlike(schedule: Schedule, where: Path | None, expected: str, found: str) -> ScheduleError:
+    kind = schedule.kind
+    message = f"this list is not the {kind} of its seed, harnesses and passes"
+    return ScheduleError(message, where=where, expected=expected, found=found, fix=AGAIN)
 
 
 def _told(pairs: Sequence[Pair], at: int) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from catalog.faults import expected_of, plainly
+from catalog.regular import read_regular
 from catalog.whole import write_whole
 from catalog.written import read_json, shown
 from harnesses.schedule import AGAIN, Schedule, ScheduleError
+
+_MOST_BYTES: Final = 1 << 30
 
 
 def read_schedule(path: Path) -> Schedule:
@@ -20,7 +24,7 @@ def read_schedule(path: Path) -> Schedule:
         ScheduleError: where the file cannot be read or does not add up.
     """
     try:
-        return Schedule.model_validate(read_json(path.read_text(encoding="utf-8")))
+        return Schedule.model_validate(read_json(read_regular(path, _MOST_BYTES).decode()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))

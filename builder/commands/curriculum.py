@@ -19,6 +19,7 @@ from catalog.errors import CatalogError
 from catalog.index import read_index
 from catalog.orders import Order
 from catalog.splits import WHOLE
+from catalog.whole import refuse_inside
 
 
 def curriculum_command(
@@ -48,6 +49,7 @@ def curriculum_command(
             fix=f"harborwright curriculum {catalog} --order shuffle:0 --split train --out curriculum.json",
         )
     made = make_curriculum(read_index(catalog), Order.parse(order), split, count)
+    refuse_inside(out, catalog, "a curriculum")
     resolve(made, read_index(catalog), out)  # what is written has passed what its readers ask of it
     write_curriculum(out, made)
     _tell(made, out, json, f"[green]{show.counted(len(made.digests), 'task')}[/] of {made.split or WHOLE}")

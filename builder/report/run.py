@@ -23,7 +23,7 @@ from catalog.errors import UserError
 from catalog.faults import plainly
 from catalog.index import read_named
 from catalog.rejected import read_rejected
-from catalog.whole import write_whole
+from catalog.whole import refuse_inside, write_whole
 
 Tell = Callable[[int, int | None], None]
 
@@ -49,7 +49,7 @@ class Report:
 def place_beside(catalog: Path) -> Path:
     """Where a catalog's report goes unless told otherwise: beside it, as in it a build would find a stray."""
     whole = catalog.resolve()
-    return whole.with_name(f"{whole.name}.html")
+    return whole.parent / f"{whole.name or 'catalog'}.html"
 
 
 def report(catalog: Path, out: Path, *, with_answers: bool = False, tell: Tell = lambda done, total: None) -> Report:
@@ -118,12 +118,7 @@ def _has_rejected(catalog: Path) -> bool:
 
 def _refuse_what_is_not_ours(out: Path, catalog: Path) -> None:
     """Pass where the report may be written: outside the catalog, where nothing is or an earlier report."""
-    if out.resolve().is_relative_to(catalog.resolve()):
-        raise UserError(
-            "a report is no part of a catalog, and the next build would refuse it there",
-            where=out,
-            fix=f"name a file outside of {catalog} with --out",
-        )
+    refuse_inside(out, catalog, "a report")
     if not out.exists(follow_symlinks=False):
         return
     try:

@@ -7,7 +7,6 @@ own one row at a time.
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -24,22 +23,6 @@ COLUMN_BYTES: Final = 1 << 30
 TASK_FILES: Final = 100_000
 TEXT_BYTES: Final = 1 << 16
 _BATCH: Final = 500
-
-
-def bytes_of_list(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file of at most ``limit`` bytes.
-
-    Raises:
-        OSError: where it cannot be read, is no regular file, or is larger.
-    """
-    # A pipe or a device would never end; opening one would wait for it.
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError("no regular file")
-    with path.open("rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise OSError(f"more than {limit:,} bytes")
-    return content
 
 
 def rows_of_index(path: Path, schema: pa.Schema) -> Iterator[dict[str, Any]]:

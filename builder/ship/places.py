@@ -5,6 +5,7 @@ A push may fill several repositories (one for each split, one for the tests): ea
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ def parse_place(text: str) -> Place:
         UserError: where it spells none.
     """
     kind, colon, rest = text.partition(":")
-    if kind == "dir" and rest and (path := Path(rest).expanduser().absolute()).name:
+    if kind == "dir" and (path := _folder(rest)):
         return FolderPlace(path)
     if place := hub_place(text):
         return place
@@ -55,6 +56,14 @@ def parse_place(text: str) -> Place:
         found=repr(text[:200]),
         fix=_meant(text, colon),
     )
+
+
+def _folder(text: str) -> Path | None:
+    """The folder that ``text`` names; None where it names none, or the home of nobody here."""
+    with contextlib.suppress(RuntimeError):
+        path = Path(text).expanduser().absolute()
+        return path if text and path.name else None
+    return None
 
 
 def _meant(text: str, colon: str) -> str:

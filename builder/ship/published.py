@@ -25,13 +25,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from builder.ship.bounded import MANIFEST_BYTES, bytes_of_list, rows_of_index
+from builder.ship.bounded import MANIFEST_BYTES, rows_of_index
 from catalog import paths
 from catalog.digest import digest_of_entries
 from catalog.errors import CatalogError
 from catalog.faults import expected_of, plainly
 from catalog.index import PARQUET_SCHEMA, Entry
 from catalog.paths import is_task_name
+from catalog.regular import read_regular
 from catalog.written import shown
 
 CARD: Final = "README.md"
@@ -146,7 +147,7 @@ def read_manifest(path: Path) -> Manifest:
         CatalogError: where it is none that this program wrote.
     """
     try:
-        return Manifest.model_validate_json(bytes_of_list(path, MANIFEST_BYTES))
+        return Manifest.model_validate_json(read_regular(path, MANIFEST_BYTES))
     except OSError as error:
         found = plainly(error)
     except ValidationError as error:

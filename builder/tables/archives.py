@@ -32,6 +32,7 @@ _FOLDER: Final = "archives"  # below the cache
 _SUFFIXES: Final = (".zip", *TAR_SUFFIXES)
 _MOST_MEMBERS: Final = 100_000
 _PATH_BYTES: Final = 1024
+_PART_BYTES: Final = 255  # that file systems take
 _PARTS: Final = 64
 _CHUNK: Final = 1 << 20
 
@@ -50,6 +51,15 @@ class _Contents:
     others: dict[str, str] = field(default_factory=dict)
     names: Counter[str] = field(default_factory=Counter)
     count: int = 0
+    folders: set[str] = field(default_factory=set)
+
+    def stand_in(self, archive: Path, folder: str) -> None:
+        """Take down a folder that the archive names, or that a member lies in, with all above it."""
+        while folder and folder not in self.folders:
+            if folder in self.names:
+                raise _refused(archive, "each name a file or a folder", f"{folder}, which is both")
+            self.folders.add(folder)
+            folder = folder.rpartition("/")[0]
 
     def add(self, archive: Path, raw: str, length: int, other: str = "") -> str:
         """Take down a member; returns its name."""
@@ -58,6 +68,9 @@ class _Contents:
             return name
         self.names[name] += 1
         self.count += 1
+        self.stand_in(archive, name.rpartition("/")[0])
+        if name in self.folders:
+            raise _refused(archive, "each name a file or a folder", f"{name}, which is both")
         _refuse_many(archive, self.count)
         if other:
             self.others[name] = other
@@ -208,7 +221,7 @@ def _of_zip(archive: Path, opened: zipfile.ZipFile) -> _Contents:
         if not info.is_dir():
             contents.add(archive, info.filename, info.file_size, "" if kind in (0, 0o100000) else "a link or a device")
         else:
-            _contained(archive, info.filename)
+            contents.stand_in(archive, _contained(archive, info.filename))
     return contents
 
 
@@ -221,7 +234,7 @@ def _unpack(archive: Path, name: str, folder: Path) -> _Contents:
         with damage(archive):
             for info, stream in members_of(archive, name):
                 if info.isdir():
-                    _contained(archive, info.name)
+                    contents.stand_in(archive, _contained(archive, info.name))
                     continue
                 member = contents.add(archive, info.name, info.size, _kind_of(info) if stream is None else "")
                 if stream is not None and member and contents.names[member] == 1:
@@ -261,7 +274,8 @@ def _contained(archive: Path, raw: str) -> str:
     """A member's name as a path below the archive's own folder; empty for that folder itself."""
     parts = [part for part in raw.split("/") if part not in ("", ".")]
     leads_out = raw.startswith("/") or ".." in parts or "\\" in raw or "\0" in raw
-    if leads_out or len(parts) > _PARTS or len(raw.encode(errors="replace")) > _PATH_BYTES:
+    too_long = any(len(part.encode(errors="replace")) > _PART_BYTES for part in parts)
+    if leads_out or too_long or len(parts) > _PARTS or len(raw.encode(errors="replace")) > _PATH_BYTES:
         raise _refused(archive, "members below its own folder", shown(repr(raw), 200))
     return "/".join(parts)
 

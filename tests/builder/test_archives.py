@@ -250,6 +250,23 @@ def test_a_sparse_file_and_a_file_that_is_a_folder_too_are_told(folder: Path) ->
     assert "both.tar" in str(refused(folder, "both.tar::a/b.csv"))
 
 
+@every_kind
+@pytest.mark.parametrize("files", [{"a.csv": CITIES, "a.csv/b.csv": TOWNS}, {"a.csv/b.csv": TOWNS, "a.csv": CITIES}])
+@pytest.mark.parametrize("member", ["a.csv", "a.csv/b.csv"])
+def test_a_name_that_is_a_file_and_a_folder_is_refused_whichever_is_asked_for(
+    folder: Path, archive: str, files: dict[str, bytes], member: str
+) -> None:
+    (folder / archive).write_bytes(PACKED[archive](files))
+    error = refused(folder, f"{archive}::{member}")
+    assert (error.expected, error.found) == ("each name a file or a folder", "a.csv, which is both")
+
+
+@every_kind
+def test_a_name_that_no_file_system_takes_is_told_as_that(folder: Path, archive: str) -> None:
+    (folder / archive).write_bytes(PACKED[archive]({"cities.csv": CITIES, "x" * 256: b"x"}))
+    assert "members below its own folder" in (refused(folder, f"{archive}::cities.csv").expected or "")
+
+
 def test_a_damaged_table_is_named_as_the_row_names_it(folder: Path) -> None:
     (folder / "all.zip").write_bytes(zipped({"deep/x.parquet": b"PAR1 no more"}))
     assert refused(folder, "all.zip::deep/x.parquet").where == "all.zip::deep/x.parquet"

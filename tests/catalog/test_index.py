@@ -87,3 +87,11 @@ def test_a_damaged_index_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(CatalogError):
         list(read_index(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["/etc", "../other/task-1", "train/task-1/tests", "train/\0", "test/task-1", "train"])
+def test_an_entry_that_lies_elsewhere_than_its_split_and_name_say_is_refused(tmp_path: Path, path: str) -> None:
+    moved = Entry.model_construct(**{**entry(1).model_dump(), "path": path})
+    write_catalog(tmp_path, [moved])
+    with pytest.raises(CatalogError, match="entry that cannot be read"):
+        list(read_index(tmp_path))

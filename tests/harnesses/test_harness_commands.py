@@ -72,6 +72,9 @@ def test_a_schedule_that_was_changed_exits_1(catalog: Path, tmp_path: Path) -> N
         (["--harness", "pi", "--kind", "adaptive", "--passes", "4"], "--passes says nothing"),
         (["--harness", "pi", "--split", "test"], "test has no tasks"),
         (["--harness", "pi", "--kind", "adaptive", "--ledger", "nowhere"], "the ledger cannot be read"),
+        (["--harness", "pi", "--passes", "1000000000000"], "this schedule is too long"),
+        (["--harness", "pi", "--kind", "adaptive", "--groups", "1000000000"], "1000000"),
+        (["--check", "x.json", "--out", "y.json"], "a check takes no other options"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_exit_2(arguments: list[str], told: str, catalog: Path) -> None:
@@ -126,3 +129,29 @@ def test_a_ledger_that_is_not_there_yet_is_told_with_what_to_do(catalog: Path, t
     done = run("schedule", catalog, *arguments)
     assert done.returncode == 2
     assert "scheduled without --ledger" in done.stderr
+
+
+@pytest.mark.parametrize("changes", [{"passes": 10**12}, {"first": 1000}])
+def test_an_edited_schedule_does_not_pass_and_is_not_made_anew_at_the_length_it_claims(
+    changes: dict[str, int], catalog: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "schedule.json"
+    run("schedule", catalog, "--harness", "pi", "--out", file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    done = run("schedule", catalog, "--check", file)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_pipe_is_no_schedule_and_a_catalog_no_place_for_one(catalog: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for command in (["schedule", catalog, "--check", pipe], ["ledger", pipe], ["curriculum", catalog, "--check", pipe]):
+        done = run(*command)
+        assert done.returncode == 2
+        assert "no regular file" in done.stderr
+    for command in (["schedule", catalog, "--harness", "pi"], ["curriculum", catalog, "--order", "shuffle:1"]):
+        done = run(*command, "--out", catalog / "train" / "new.json")
+        assert done.returncode == 2
+        assert "no part of a catalog" in done.stderr
+    assert not (catalog / "train" / "new.json").exists()

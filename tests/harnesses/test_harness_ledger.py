@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import resource
 import signal
@@ -227,3 +228,40 @@ def test_what_is_no_ledger_is_told(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "run.ledger").write_bytes(content)
     with pytest.raises(LedgerError):
         read_ledger(tmp_path / "run.ledger")
+
+
+@pytest.mark.parametrize("content", [b"only line", b"PAR1\nbytes of another kind", b"{}\n", b"[" * 100_000 + b"\n"])
+def test_a_file_that_is_no_ledger_is_left_as_it_was(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "run.ledger"
+    path.write_bytes(content)
+    with pytest.raises(LedgerError):
+        Ledger(path, 4)
+    assert path.read_bytes() == content
+
+
+def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.ledger"
+    Ledger(path, 4)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        Ledger(path, 4)
+        assert path.read_bytes() == whole
+
+
+def test_a_pipe_is_no_ledger_and_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "run.ledger"
+    os.mkfifo(path)
+    with pytest.raises(LedgerError, match="no regular file"):
+        read_ledger(path)
+    with pytest.raises(LedgerError, match="no regular file"):
+        Ledger(path, 4)
+
+
+def test_nesting_too_deep_is_a_damaged_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.ledger"
+    Ledger(path, 4)
+    with path.open("ab") as file:
+        file.write(b"[" * 100_000 + b"\n")
+    with pytest.raises(LedgerError, match=r"run\.ledger:2"):
+        read_ledger(path)

@@ -305,3 +305,8 @@ def test_a_place_that_cannot_be_written_is_told(catalog: Path, tmp_path: Path) -
     assert (error.message, error.found) == ("the report cannot be written", "no such file or directory")
     (tmp_path / "file").write_text("")
     assert refused(catalog, "--out", tmp_path / "file/r.html").found == "not a directory"
+
+
+def test_the_root_of_the_machine_is_no_catalog(tmp_path: Path) -> None:
+    for arguments in ((), ("--out", tmp_path / "r.html")):  # all there is lies in it
+        assert "no part of a catalog" in refused(Path("/"), *arguments).message

@@ -110,3 +110,4 @@ def test_what_is_no_catalog_is_told(tmp_path: Path) -> None:
     assert "not a built catalog" in refused("push", tmp_path / "empty", "--to", f"dir:{tmp_path}/x").message
     assert "missing" in refused("pull", f"dir:{tmp_path}/nothing", tmp_path / "back").message
     assert "names no place" in refused("pull", "birds", tmp_path / "back").message
+    assert "names no place" in refused("pull", "dir:~nobody-has-this-name/x", tmp_path / "back").message
