@@ -1,0 +1,80 @@
+"""The file of a schedule: JSON, one group a line, the same bytes for the same schedule; replaced only by another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from catalog.faults import expected_of, plainly
+from catalog.whole import write_whole
+from catalog.written import read_json, shown
+from harnesses.schedule import AGAIN, Schedule, ScheduleError
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Read a schedule; ``harnesses.schedule.resolve`` says whether it holds for a catalog.
+
+    Raises:
+        ScheduleError: where the file cannot be read or does not add up.
+    """
+    try:
+        return Schedule.model_validate(read_json(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ScheduleError(
+            f"the schedule's {key} cannot be used" if key else "this is no schedule that adds up",
+            where=path,
+            expected=expected_of(first),
+            found=shown(repr(first["input"]), 120) if key else None,
+            fix=AGAIN,
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ScheduleError(
+            "this is no schedule",
+            where=path,
+            expected="the file that `harborwright schedule` writes",
+            found=plainly(error),
+            fix=f"name another file, or {AGAIN}",
+        ) from None
+
+
+def write_schedule(path: Path, schedule: Schedule) -> None:
+    """Write a schedule, whole.
+
+    Args:
+        path: a new file, or an earlier schedule, which is replaced.
+        schedule: what to write.
+
+    Raises:
+        ScheduleError: where the file cannot be written, or is something other than a schedule.
+    """
+    if path.exists():
+        _refuse_what_is_no_schedule(path)
+    head = json.dumps(schedule.model_dump(by_alias=True, exclude={"groups"}), indent=1)
+    groups = ",\n".join(f"  {json.dumps(pair)}" for pair in schedule.groups)
+    try:
+        write_whole(path, f'{head.removesuffix("\n}")},\n "groups": [\n{groups}\n ]\n}}\n')
+    except OSError as error:
+        raise ScheduleError(
+            "the schedule cannot be written", where=path, found=plainly(error), fix="name another file with --out"
+        ) from None
+
+
+def _refuse_what_is_no_schedule(path: Path) -> None:
+    found: str | None = "no regular file"  # a pipe would be waited for
+    if path.is_file():
+        try:
+            read_schedule(path)
+            return
+        except ScheduleError as error:
+            found = error.found
+    raise ScheduleError(
+        "this is no schedule, and would be replaced",
+        where=path,
+        expected="a new file, or an earlier schedule",
+        found=found,
+        fix="name another file with --out, or remove this one first",
+    )
