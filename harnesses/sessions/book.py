@@ -1,170 +1,159 @@
-"""The book of tasks: a prompt goes in, the task that it stands for comes out, exactly or not at all (S10, N11).
+"""The book of tasks: a trainer's prompt goes in, the task, harness and group that it means come out (S10, N09).
 
-TRL hands a session its prompt and nothing else of the row, and starts its group numbers anew after a resume. So the
-prompt carries the route itself: ``prompt_of`` puts digest, harness and group on its message, beside the instruction. A
-prompt without a route is looked up by its whole text, and refused where two tasks ask the same.
+The prompt alone says which task is meant, letter by letter; with a schedule the trainer's number says which calls are
+one group, and the schedule what that group gets (``harnesses.router``). A task's directory is held against its digest
+before the first rollout of it.
 """
 
 from __future__ import annotations
 
-import hashlib
+import re
+import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from catalog import paths
 from catalog.digest import digest_of_directory
 from catalog.errors import CatalogError, HarnessError
-from catalog.index import Entry, read_index
-from catalog.written import shown
+from catalog.index import read_index
+from harnesses.ledger import Ledger, Rollout, read_ledger
+from harnesses.progress import Due, Progress, remaining
+from harnesses.router import Router, prompts_of
+from harnesses.schedule import resolve
+from harnesses.schedule_file import read_schedule
+from harnesses.sessions.record import Record
+from harnesses.sessions.settings import Settings
 
-_ROUTE: Final = "harborwright"  # key of a message: a text, so that a table of prompts has one column for it
-_EXAMPLES: Final = 3
-
-
-class RouteError(HarnessError):
-    """A prompt that does not lead to exactly one task under one harness."""
+_VERSION: Final = re.compile(r"-v(\d{1,9})$")  # of an adapter's name, as TRL publishes it; the base model is version 0
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a prompt stands for. ``group`` is the number of its group in the schedule, None where it has none."""
+    """What a prompt stands for. ``due`` and ``member`` (its place in the group) are None without a schedule."""
 
     digest: str
     harness: str
-    group: int | None
     task: Path
     instruction: str
+    due: Due | None = None
+    member: int | None = None
 
 
-def prompt_of(digest: str, instruction: str, harness: str, group: int | None = None) -> list[dict[str, str]]:
-    """The prompt of a row for training: the instruction, and on its message the route."""
-    route = f"{digest} {harness}" + ("" if group is None else f" {group}")
-    return [{"role": "user", "content": instruction, _ROUTE: route}]
+def text_of(prompt: Any) -> str:
+    """What a prompt says, or what its last message says.
 
-
-def _text(prompt: Any) -> str:
-    """What the prompt says, or what its last message says."""
+    Raises:
+        HarnessError: where it is neither a text nor messages.
+    """
     if isinstance(prompt, str):
         return prompt
     last = prompt[-1] if isinstance(prompt, Sequence) and prompt else None
     content = last.get("content") if isinstance(last, Mapping) else None
     if isinstance(content, str):
         return content
-    raise RouteError(
+    raise HarnessError(
         "this is no prompt", expected="a text, or messages of which the last has one", found=type(prompt).__name__
     )
 
 
-def _said(prompt: Any) -> tuple[str, str | None, int | None] | None:
-    """The route that a prompt carries, or None."""
-    said = prompt[-1].get(_ROUTE) if not isinstance(prompt, str) and isinstance(prompt[-1], Mapping) else None
-    if said is None:
-        return None
-    parts = str(said).split()
-    if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].isdecimal()):
-        raise RouteError(
-            "the route on this prompt cannot be read", expected="DIGEST HARNESS [GROUP]", found=shown(str(said), 120)
-        )
-    return parts[0], parts[1], int(parts[2]) if len(parts) == 3 else None
-
-
-def _key(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-@dataclass(slots=True)
 class Book:
-    """The tasks of one catalog.
+    """The tasks of a run's catalog, and what its schedule has left.
 
-    Args:
-        catalog: as `harborwright build` made it.
-        harness: for prompts that name none.
+    Raises:
+        CatalogError: where the catalog cannot be read.
+        HarnessError: where schedule or ledger cannot be, or do not hold for the catalog.
     """
 
-    catalog: Path
-    harness: str | None = None
-    _entries: dict[str, Entry] = field(init=False, default_factory=dict)
-    _by_text: dict[bytes, list[str]] | None = field(init=False, default=None)
-    _held: set[str] = field(init=False, default_factory=set)
+    def __init__(self, settings: Settings) -> None:
+        self.catalog = settings.catalog
+        self._harness = settings.harness
+        entries = list(read_index(self.catalog))
+        self._paths = {entry.digest: entry.path for entry in entries}
+        self.prompts = prompts_of(self.catalog, entries)
+        self._scheduled = settings.schedule is not None
+        self._router = Router(self._due(settings), self.prompts)
+        self._held: set[str] = set()
+        self._members: Counter[Due] = Counter()
+        self._lock = threading.Lock()
 
-    def __post_init__(self) -> None:
-        self._entries = {entry.digest: entry for entry in read_index(self.catalog)}
+    def _due(self, settings: Settings) -> tuple[Due, ...]:
+        if settings.schedule is None:
+            return ()
+        schedule = read_schedule(settings.schedule)
+        resolve(schedule, read_index(self.catalog), settings.schedule)
+        if settings.ledger is None or not settings.ledger.exists():
+            return tuple(Due(group, 0) for group in schedule.numbered())
+        return remaining(schedule, Progress.of(*read_ledger(settings.ledger), settings.ledger))
 
     def any_task(self) -> Path:
         """The directory of one of its tasks."""
-        return self.catalog / next(iter(self._entries.values())).path
+        return self.catalog / next(iter(self._paths.values()))
 
-    def route(self, prompt: Any) -> Route:
+    def route(self, prompt: Any, call: int | None) -> Route:
         """The route of a prompt.
 
+        Args:
+            prompt: as the trainer hands it on.
+            call: the trainer's number of the group, which means nothing beyond this process.
+
         Raises:
-            RouteError: where it leads to no task, to several, or to another one than its text; or names no harness.
+            HarnessError: where it leads to no task, nothing of its task is due, or no harness is named.
             CatalogError: where the task's directory is no longer what its digest says.
         """
-        text, said = _text(prompt), _said(prompt)
-        digest, harness, group = said or (self._by_whole_text(text), None, None)
-        entry = self._entries.get(digest)
-        if entry is None:
-            raise RouteError(
-                "no task of this catalog has the digest of this prompt", where=self.catalog, found=shown(digest, 80)
-            )
-        instruction = self._instruction(entry)
-        if instruction != text:
-            raise RouteError(
-                "the prompt's text is not the instruction of the task that it names",
-                where=self.catalog / entry.path / paths.INSTRUCTION,
-                expected=shown(repr(instruction), 120),
-                found=shown(repr(text), 120),
-                fix="make the prompts anew from this catalog",
-            )
-        name = harness or self.harness
-        if name is None:
-            raise RouteError(
-                "neither the prompt nor the settings name a harness", fix="give harness, or a schedule's prompts"
-            )
-        self._hold(entry)
-        return Route(digest, name, group, self.catalog / entry.path, instruction)
+        text = text_of(prompt)
+        with self._lock:
+            due = member = None
+            if self._scheduled:
+                if call is None:
+                    raise HarnessError("a schedule needs to know which rollouts are one group", expected="a seed")
+                due = self._router.route(text, call)
+                member = self._members[due]
+                self._members[due] += 1
+            digest = due.group.digest if due else self._router.resolve(text)
+            self._hold(digest)
+        harness = due.group.harness if due else self._harness
+        if harness is None:
+            raise HarnessError("neither a schedule nor the settings name a harness", fix="give harness, or a schedule")
+        return Route(digest, harness, self.catalog / self._paths[digest], text, due, member)
 
-    def prompt(self, digest: str, harness: str, group: int | None = None) -> list[dict[str, str]]:
-        """The prompt of a task of this catalog."""
-        return prompt_of(digest, self._instruction(self._entries[digest]), harness, group)
-
-    def digests(self) -> tuple[str, ...]:
-        """Of all tasks."""
-        return tuple(self._entries)
-
-    def _instruction(self, entry: Entry) -> str:
-        return (self.catalog / entry.path / paths.INSTRUCTION).read_text(encoding="utf-8")
-
-    def _by_whole_text(self, text: str) -> str:
-        if self._by_text is None:
-            self._by_text = {}
-            for digest, entry in self._entries.items():
-                self._by_text.setdefault(_key(self._instruction(entry)), []).append(digest)
-        found = self._by_text.get(_key(text), [])
-        if len(found) != 1:
-            raise RouteError(
-                "several tasks ask exactly this" if found else "no task of this catalog asks exactly this",
-                where=self.catalog,
-                expected="one",
-                found=", ".join(found[:_EXAMPLES]) if found else shown(repr(text), 120),
-                fix="use prompts that carry their route",
-            )
-        return found[0]
-
-    def _hold(self, entry: Entry) -> None:
-        """Hold the directory against its digest, once."""
-        if entry.digest in self._held:
+    def _hold(self, digest: str) -> None:
+        """Hold a directory against its digest, once."""
+        if digest in self._held:
             return
-        found = digest_of_directory(self.catalog / entry.path)
-        if found != entry.digest:
+        found = digest_of_directory(self.catalog / self._paths[digest])
+        if found != digest:
             raise CatalogError(
                 "a task's directory is not what it was when the catalog was built",
-                where=self.catalog / entry.path,
-                expected=entry.digest,
+                where=self.catalog / self._paths[digest],
+                expected=digest,
                 found=found,
                 fix="build the catalog again",
             )
-        self._held.add(entry.digest)
+        self._held.add(digest)
+
+
+def line_of(route: Route, record: Record) -> Rollout | None:
+    """The ledger's line of a rollout; None where it is of no schedule."""
+    if route.due is None or route.member is None:
+        return None
+    version = _VERSION.search(record.policies[0]) if record.policies else None
+    return Rollout(
+        group=route.due.group.number,
+        digest=route.digest,
+        harness=route.harness,
+        attempt=route.due.attempt,
+        member=route.member,
+        policy=int(version[1]) if version else 0,
+        reward=record.reward,
+        cause=record.cause,
+        turns=len(record.turns),
+        tokens=record.tokens,
+        seconds=record.seconds,
+    )
+
+
+def open_ledger(settings: Settings) -> Ledger | None:
+    """The ledger of a run, made where it is not there; None where it keeps none."""
+    return Ledger(settings.ledger, settings.generations) if settings.ledger else None

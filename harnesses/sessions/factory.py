@@ -8,7 +8,6 @@ then calls ``follow(lambda: loop._request_model)``, so that every call is made u
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any, override
 
 from openenv.core.harness import ResourceSessionFactory
@@ -19,7 +18,6 @@ from catalog.errors import HarnessError, UserError
 from catalog.written import shown
 from harnesses.sessions.book import Route
 from harnesses.sessions.policy import Policy
-from harnesses.sessions.record import Record
 from harnesses.sessions.session import HarborSession
 from harnesses.sessions.settings import Settings
 from harnesses.sessions.worker import Worker
@@ -31,21 +29,13 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
     Args:
         settings: of the run.
         sampling: the trainer's policy, to which every call is held; None for rollouts that are not trained on.
-        on_end: called with every record, in a thread; it must survive pickling where the factory has to.
 
     Raises:
         HarnessError: where ``sampling`` cuts the distribution that the trainer computes ratios over.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        sampling: dict[str, Any] | None = None,
-        on_end: Callable[[Record], None] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, *, sampling: dict[str, Any] | None = None) -> None:
         self.settings = settings
-        self.on_end = on_end
         try:
             self.sampling: dict[str, float] | None = training_sampling(sampling) if sampling else None
         except ValueError as error:
@@ -58,7 +48,7 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings, "sampling": self.sampling, "on_end": self.on_end}
+        return {"settings": self.settings, "sampling": self.sampling}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -89,7 +79,7 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
 
         Args:
             task: the prompt, as TRL hands it on.
-            seed: TRL's number of the group. It starts anew after a resume, so nothing is decided by it.
+            seed: TRL's number of the group; it begins anew after a resume, so it only says which calls belong together.
             episode_id: the rollout's name.
 
         Raises:
@@ -99,13 +89,13 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
         worker = self.worker
         worker.watch.check()
         try:
-            route = worker.book.route(task)
+            route = worker.book.route(task, seed)
             _known(route)
         except UserError as error:
             worker.watch.ended(None, None, error.message)
             worker.watch.check()
             raise
-        return HarborSession(worker, route, episode_id=episode_id, sampling=self.sampling, on_end=self.on_end)
+        return HarborSession(worker, route, episode_id=episode_id, sampling=self.sampling)
 
     def close(self) -> None:
         """End every rollout of this process, its boxes and the proxy."""

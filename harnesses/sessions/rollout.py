@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from catalog.sentinel import read_sentinel
 from harnesses.causes import Cause
-from harnesses.sessions.book import Route
+from harnesses.sessions.book import Route, line_of
 from harnesses.sessions.boxes import confirm_absent
 from harnesses.sessions.policy import OTHER_MODEL
 from harnesses.sessions.record import TRIALS, Record, turns_of, write_record
@@ -50,7 +50,8 @@ class Ended:
 class Rollout:
     """One rollout to run, once.
 
-    ``sampling``: the policy that every call is held to; None for one that is not for training. ``stop``: set to end it.
+    ``name``: of its record. ``sampling``: the policy that every call is held to; None for one that is not for training.
+    ``stop``: set to end it.
     """
 
     worker: Worker
@@ -58,7 +59,6 @@ class Rollout:
     name: str
     sampling: dict[str, float] | None
     stop: asyncio.Event
-    on_end: Callable[[Record], None] | None = None
     session: Session | None = None
 
     async def run(self) -> Ended:
@@ -73,11 +73,16 @@ class Rollout:
             if self.worker.boxes_here:
                 await asyncio.shield(asyncio.to_thread(confirm_absent, self.worker.journal, run, self.name))
         ended = self._ended(result, why, began, time.monotonic() - started)
-        await asyncio.to_thread(write_record, self.worker.settings.folder, ended.record)
+        await asyncio.to_thread(self._keep, ended.record)
         self.worker.watch.ended(ended.record.reward, ended.record.cause, ended.record.detail)
-        if self.on_end is not None:
-            await asyncio.to_thread(self.on_end, ended.record)
         return ended
+
+    def _keep(self, record: Record) -> None:
+        """Record first, ledger second: what the ledger acknowledges can be audited."""
+        write_record(self.worker.settings.folder, record)
+        line = line_of(self.route, record)
+        if self.worker.ledger is not None and line is not None:
+            self.worker.ledger.append(line)
 
     def _openenv(self) -> Awaitable[HarborRolloutResult]:
         settings, worker = self.worker.settings, self.worker
@@ -179,7 +184,7 @@ class Rollout:
         return Record(
             run=settings.run,
             rollout=self.name,
-            group=self.route.group,
+            group=self.route.due.group.number if self.route.due else None,
             digest=self.route.digest,
             harness=self.route.harness,
             sandbox=settings.sandbox,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Final, override
@@ -46,13 +45,12 @@ class HarborSession(ResourceSession):
         *,
         episode_id: str | None = None,
         sampling: dict[str, float] | None = None,
-        on_end: Callable[[Record], None] | None = None,
     ) -> None:
         self.route = route
         self.name = episode_id or uuid.uuid4().hex
         self._worker = worker
         self._stop = asyncio.Event()
-        self._rollout = Rollout(worker, route, self.name, sampling, self._stop, on_end)
+        self._rollout = Rollout(worker, route, self.name, sampling, self._stop)
         self._future: Future[Ended] | None = None
         self._lock = threading.Lock()
         self._closed = False

@@ -41,11 +41,15 @@ class Settings:
 
     ``catalog``: as `harborwright build` made it. ``folder``: records and trials go into it. ``engine``: the address of
     an OpenAI-like server. ``model``: the base model under the name the engine serves it by; harnesses and chat
-    templates see this name (templates are chosen by the family in it), whatever adapter is asked. ``harness``: for
-    prompts that name none. ``sandbox``: one of Harbor's environments. ``public_url``: where sandboxes reach the capture
-    proxy; None is the bridge's address, for Docker. ``port``: of the proxy; None takes a free one. ``zero_turns``: so
-    many rollouts in a row without one model call end the run. ``unscorable``: so many in a row without a verdict, for
-    whatever reason. ``api_key``: of the engine.
+    templates see this name (templates are chosen by the family in it), whatever adapter is asked.
+
+    ``harness``: of every rollout, where there is no ``schedule`` (as `harborwright schedule` made it). ``ledger``: a
+    file in which every rollout of a schedule has a line; ``generations``: rollouts that make a group in it.
+
+    ``sandbox``: one of Harbor's environments. ``public_url``: where sandboxes reach the capture proxy; None is the
+    bridge's address, for Docker. ``port``: of the proxy; None takes a free one. ``zero_turns``: so many rollouts in a
+    row without one model call end the run. ``unscorable``: so many in a row without a verdict, for whatever reason.
+    ``run``: its name, on everything that it starts. ``api_key``: of the engine.
     """
 
     catalog: Path
@@ -53,6 +57,9 @@ class Settings:
     engine: str
     model: str
     harness: str | None = None
+    schedule: Path | None = None
+    ledger: Path | None = None
+    generations: int = 8
     sandbox: str = DOCKER
     public_url: str | None = None
     port: int | None = None
@@ -69,6 +76,8 @@ class Settings:
                 expected="4 to 12 small letters and digits",
                 found=repr(self.run),
             )
+        if self.ledger is not None and self.schedule is None:
+            raise HarnessError("a ledger tells of groups, and without a schedule there are none", fix="give schedule")
         if self.sandbox != DOCKER and self.public_url is None:
             raise HarnessError(
                 f"sandboxes of {self.sandbox} are elsewhere, and nobody said how they reach the capture proxy",
@@ -79,7 +88,7 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """For ``run.json``; the key stays out of it."""
-        values = asdict(self) | {"catalog": str(self.catalog), "folder": str(self.folder)}
+        values = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(self).items()}
         del values["api_key"]
         return values
 

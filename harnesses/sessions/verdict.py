@@ -36,7 +36,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``reward`` is None where none is to be believed, and ``cause`` says why; a cause may stand beside a reward too."""
+    """``reward`` is None where none is to be believed, and ``cause`` says why; it may stand beside a reward too."""
 
     reward: float | None
     cause: Cause | None

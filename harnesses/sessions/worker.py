@@ -20,7 +20,7 @@ from openenv.core.harness.capture.validate_llm import ENGINE_HINT, validate_llm
 
 from catalog.errors import EngineError, SandboxError
 from harnesses.sessions import reach
-from harnesses.sessions.book import Book
+from harnesses.sessions.book import Book, open_ledger
 from harnesses.sessions.boxes import Journal
 from harnesses.sessions.policy import Policy, follow_policy
 from harnesses.sessions.record import write_run
@@ -80,7 +80,8 @@ class Worker:
 
     def __init__(self, settings: Settings, policy: Policy) -> None:
         self.settings = settings
-        self.book = Book(settings.catalog, settings.harness)
+        self.book = Book(settings)
+        self.ledger = open_ledger(settings)
         self.journal = Journal(settings.folder)
         self.watch = Watch(settings.zero_turns, settings.unscorable)
         self._loop = asyncio.new_event_loop()

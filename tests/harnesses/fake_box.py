@@ -12,10 +12,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import pytest
+import small_agent
 from harbor.agents.installed.base import NonZeroAgentExitCodeError
 from harbor.models.task.id import LocalTaskId
 from harbor.models.trial.config import TrialConfig
@@ -25,7 +25,6 @@ from harbor.models.verifier.result import VerifierResult
 from harbor.trial.errors import AgentTimeoutError
 
 from catalog import paths
-from tests.harnesses import small_agent
 
 Fate = Literal["well", "lost", "oom", "broken verifier", "late answer", "no box", "no install"]
 
@@ -39,7 +38,7 @@ class FakeTrial:
     """One trial in a folder."""
 
     fate: Callable[[str], Fate] = staticmethod(lambda task: "well")
-    standing: set[str] = set()  # names of trials that run
+    standing: ClassVar[set[str]] = set()  # names of trials that run
 
     def __init__(self, config: TrialConfig) -> None:
         assert config.task.path is not None
@@ -56,9 +55,8 @@ class FakeTrial:
         return cls(config)
 
     def _shell(self, command: str) -> str:
-        done = subprocess.run(
-            ["sh", "-c", command.replace("/app", str(self.folder))], capture_output=True, text=True, timeout=60, check=False
-        )
+        here = ["sh", "-c", command.replace("/app", str(self.folder))]
+        done = subprocess.run(here, capture_output=True, text=True, timeout=60, check=False)
         return done.stdout + done.stderr or f"exit {done.returncode}"
 
     async def _agent(self) -> None:
@@ -144,13 +142,9 @@ class FakeTrial:
             result.verifier_result = VerifierResult(rewards={"reward": float((answer or "").strip() == str(gold))})
 
 
-def use_fake_boxes(monkeypatch: pytest.MonkeyPatch, fate: Callable[[str], Fate] = lambda task: "well") -> dict[str, Any]:
-    """Put the fake in Harbor's place; returns what stands, by name."""
-    kind = type("FakeTrial", (FakeTrial,), {"fate": staticmethod(fate), "standing": set()})
+def use_fake_boxes(monkeypatch: pytest.MonkeyPatch, fate: Callable[[str], Fate] = lambda task: "well") -> set[str]:
+    """Put the fake in Harbor's place; returns the names of what stands, which changes."""
+    standing: set[str] = set()
+    kind = type("FakeTrial", (FakeTrial,), {"fate": staticmethod(fate), "standing": standing})
     monkeypatch.setattr("harbor.trial.trial.Trial", kind)
-    return {"standing": kind.standing}
-
-
-def folder_of(trials: Path, trial: str) -> Path:
-    """Where a fake trial's commands ran."""
-    return trials / trial / "box"
+    return standing

@@ -1,7 +1,7 @@
 """A scripted engine: a test double with vLLM's chat completions over real HTTP on loopback, and planned answers.
 
 It answers as ``vllm serve --return-tokens-as-token-ids --logprobs-mode processed_logprobs --enable-auto-tool-choice``
-does: prompt ids, sampled ids, log-probabilities of what was sampled, tool calls, 404 for a model that it does not serve.
+does: prompt ids, sampled ids, log-probabilities of what was sampled, tool calls, 404 for a model that it has not.
 A token is a byte of the rendered text, plus two marks, so a turn's prompt truly begins with the turn before it.
 """
 
@@ -102,7 +102,11 @@ class ScriptedEngine:
 
     def _body(self, request: dict[str, Any], reply: Reply) -> dict[str, Any]:
         calls = [
-            {"id": f"call-{len(self.asked)}-{number}", "type": "function", "function": {"name": name, "arguments": given}}
+            {
+                "id": f"call-{len(self.asked)}-{number}",
+                "type": "function",
+                "function": {"name": name, "arguments": given},
+            }
             for number, (name, given) in enumerate(reply.calls)
         ]
         limit = request.get("max_tokens") or request.get("max_completion_tokens") or 10_000

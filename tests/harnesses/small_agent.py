@@ -1,8 +1,8 @@
-"""A small agent for tests: a real tool loop over chat completions, in the standard library, so that it runs in any box.
+"""A small agent for tests: a real tool loop over chat completions, in the standard library, so it runs in any box.
 
-As a program: ``small_agent.py BASE_URL KEY MODEL INSTRUCTION OPTIONS``, where OPTIONS is JSON: ``title`` asks for a title
-first, without tools; ``system`` are system prompts, one after the other from turn to turn; ``calls`` false makes no call
-at all; ``exit`` is the status to end with.
+As a program: ``small_agent.py BASE_URL KEY MODEL INSTRUCTION OPTIONS``, where OPTIONS is JSON. ``title`` asks for a
+title first, without tools; ``system`` are system prompts, one after the other from turn to turn; ``calls`` false makes
+no call at all; ``exit`` is the status to end with.
 """
 
 from __future__ import annotations
@@ -57,17 +57,18 @@ def run(base, key, model, instruction, options, shell=in_shell):
     if not options.get("calls", True):
         return options.get("exit", 0)
     if options.get("title"):
-        ask(base, key, model, [{"role": "system", "content": "Name this."}, {"role": "user", "content": instruction}], None)
+        ask(base, key, model, [{"role": "user", "content": f"Name this: {instruction}"}], None)
     systems = options.get("system") or ["You are at a shell."]
     messages = [{"role": "system", "content": systems[0]}, {"role": "user", "content": instruction}]
     for turn in range(1, 100):
         answer = ask(base, key, model, messages, TOOLS)
         calls = answer.get("tool_calls") or []
-        messages.append({"role": "assistant", "content": answer.get("content"), **({"tool_calls": calls} if calls else {})})
+        said = {"role": "assistant", "content": answer.get("content")}
+        messages.append({**said, "tool_calls": calls} if calls else said)
         if not calls:
             break
-        for call in calls:
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result_of(call, shell)})
+        results = [(call["id"], result_of(call, shell)) for call in calls]
+        messages += [{"role": "tool", "tool_call_id": name, "content": text} for name, text in results]
         messages[0] = {"role": "system", "content": systems[min(turn, len(systems) - 1)]}
     return options.get("exit", 0)
 
