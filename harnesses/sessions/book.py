@@ -20,10 +20,10 @@ from catalog.errors import CatalogError, HarnessError
 from catalog.index import read_index
 from harnesses.ledger import Ledger, Rollout, read_ledger
 from harnesses.progress import Due, Progress, remaining
+from harnesses.rollouts.record import Record
 from harnesses.router import Router, prompts_of
 from harnesses.schedule import resolve
 from harnesses.schedule_file import read_schedule
-from harnesses.sessions.record import Record
 from harnesses.sessions.settings import Settings
 
 _VERSION: Final = re.compile(r"-v(\d{1,9})$")  # of an adapter's name, as TRL publishes it; the base model is version 0

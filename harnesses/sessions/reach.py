@@ -14,8 +14,8 @@ from typing import Final
 
 from catalog import paths
 from catalog.errors import SandboxError
-from harnesses.sessions.docker_cli import LABEL, docker
-from harnesses.sessions.settings import project_prefix
+from harnesses.rollouts.boxes import project_prefix
+from harnesses.rollouts.docker_cli import LABEL, docker
 
 _FROM: Final = re.compile(r"^FROM\s+(\S+)", re.MULTILINE | re.IGNORECASE)
 _ASK: Final = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=10).read().decode())"

@@ -26,11 +26,11 @@ from pydantic import ValidationError
 
 from catalog.sentinel import read_sentinel
 from harnesses.causes import Cause
+from harnesses.rollouts.boxes import confirm_absent, project_prefix
+from harnesses.rollouts.record import TRIALS, Record, write_record
 from harnesses.sessions.book import Route, line_of
-from harnesses.sessions.boxes import confirm_absent
 from harnesses.sessions.policy import OTHER_MODEL
-from harnesses.sessions.record import TRIALS, Record, turns_of, write_record
-from harnesses.sessions.settings import project_prefix
+from harnesses.sessions.turns import turns_of
 from harnesses.sessions.verdict import Captured, Verdict, judge
 from harnesses.sessions.worker import Worker
 
@@ -135,7 +135,7 @@ class Rollout:
             trace, unfit = _trace(result)
             if unfit and verdict.cause is None:
                 verdict = Verdict(None, Cause.CAPTURE_FATAL, unfit)
-        record = self._record(result, verdict, seen, trace is not None, began, seconds)
+        record = self._record(result, verdict, seen, trace is not None and self.sampling is not None, began, seconds)
         if trace is not None:
             models = {turn.node: turn.sampled for turn in record.turns}
             for turn in trace.turns:

@@ -19,8 +19,8 @@ from openenv.core.env_server.mcp_types import Tool
 from openenv.core.harness import Message, ResourceSession, ToolResult, TrainingTrace, VerifyResult
 
 from catalog.errors import HarnessError
+from harnesses.rollouts.record import Record
 from harnesses.sessions.book import Route
-from harnesses.sessions.record import Record
 from harnesses.sessions.rollout import CLEAN_SEC, Ended, Rollout
 from harnesses.sessions.worker import Worker
 

@@ -91,8 +91,3 @@ class Settings:
         values = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(self).items()}
         del values["api_key"]
         return values
-
-
-def project_prefix(run: str, rollout: str = "") -> str:
-    """How the names of a run's boxes begin (of one rollout's, where one is named); Docker keeps them as a label."""
-    return f"hw-{run}-" + (f"{rollout[:8]}-" if rollout else "")

@@ -19,11 +19,11 @@ from openenv.core.harness.capture import CaptureServer
 from openenv.core.harness.capture.validate_llm import ENGINE_HINT, validate_llm
 
 from catalog.errors import EngineError, SandboxError
+from harnesses.rollouts.boxes import Journal
+from harnesses.rollouts.record import write_run
 from harnesses.sessions import reach
 from harnesses.sessions.book import Book, open_ledger
-from harnesses.sessions.boxes import Journal
 from harnesses.sessions.policy import Policy, follow_policy
-from harnesses.sessions.record import write_run
 from harnesses.sessions.settings import DOCKER, Settings
 from harnesses.sessions.watch import Watch
 

@@ -70,6 +70,8 @@ class FakeTrial:
             status = await asyncio.wait_for(work, limit)
         except TimeoutError:
             raise AgentTimeoutError(f"Agent execution timed out after {limit} seconds") from None
+        except OSError as error:  # of urllib: a program ends with its traceback then
+            raise NonZeroAgentExitCodeError(f"exit 1: {error}") from None
         if status:
             raise NonZeroAgentExitCodeError(f"exit {status}")
 

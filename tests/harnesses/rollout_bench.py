@@ -19,8 +19,8 @@ from builder.build import build
 from builder.lock import ImageLock
 from catalog.index import read_index
 from catalog.spec import parse_spec
+from harnesses.rollouts.record import Record
 from harnesses.sessions import Bounds, HarborSession, HarborSessionFactory, Settings
-from harnesses.sessions.record import Record
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 ROWS = (

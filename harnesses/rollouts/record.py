@@ -11,13 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from openenv.core.harness.capture.sessions import Session
-from openenv.harbor.models import HarborRolloutResult
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog.errors import HarnessError
 from harnesses.causes import Cause
-from harnesses.sessions.policy import ASKED
 
 RUN_FILE: Final = "run.json"
 ROLLOUTS: Final = "rollouts"
@@ -49,8 +46,8 @@ class Turn(BaseModel):
 class Record(BaseModel):
     """One rollout.
 
-    ``trained``: its tokens were handed to the trainer. ``sampling``: the policy it was to be sampled by; None where it
-    was not for training. ``bounds``: as ``Settings.bounds``; ``model_calls`` and ``budget_stops`` are what was used of
+    ``trained``: its tokens are for training, and fit for it. ``sampling``: the policy it was to be sampled by; None
+    where it was not for training. ``bounds``: of its run; ``model_calls`` and ``budget_stops`` are what was used of
     them. ``tokens``: sampled, over all turns.
     """
 
@@ -91,35 +88,6 @@ class Record(BaseModel):
     def policies(self) -> tuple[str, ...]:
         """The names asked, each once, in the order they were first asked."""
         return tuple(dict.fromkeys(turn.asked for turn in self.turns))
-
-
-def turns_of(session: Session, result: HarborRolloutResult | None) -> tuple[Turn, ...]:
-    """The turns of a capture session, trained ones with the masks that OpenEnv settled on."""
-    masks = {turn.node_id: turn.loss_mask or [] for turn in (result.turns if result else ())}
-    discarded = {node.node_id for node in session.graph.discarded_nodes()}
-    asked: dict[int, str] = session.metadata.get(ASKED, {})
-    turns: list[Turn] = []
-    for node in session.graph.nodes():
-        role: Role = "discarded" if node.node_id in discarded else "agent" if node.node_id in masks else "auxiliary"
-        mask = masks.get(node.node_id, [])[len(node.prompt_ids) :] if role == "agent" else []
-        logprobs = None if node.sampled_logprobs is None else tuple(node.sampled_logprobs)
-        turns.append(
-            Turn(
-                node=node.node_id,
-                parent=node.parent_id,
-                role=role,
-                asked=asked.get(node.index, ""),
-                sampled=node.model or "",
-                finish=node.finish_reason,
-                tools=node.n_tools,
-                sampling=node.sampling_params,
-                prompt=tuple(node.prompt_ids),
-                completion=tuple(node.sampled_ids),
-                logprobs=logprobs,
-                mask=tuple(mask) or (0,) * len(node.sampled_ids),
-            )
-        )
-    return tuple(turns)
 
 
 def write_record(folder: Path, record: Record) -> Path:

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from catalog.errors import SandboxError
-from harnesses.sessions.docker_cli import LABEL, PROJECT, docker
-from harnesses.sessions.settings import project_prefix
+from harnesses.rollouts.docker_cli import LABEL, PROJECT, docker
 
 JOURNAL: Final = "sandboxes.jsonl"
 Event = Literal["created", "ended", "killed", "absent", "left"]
@@ -27,6 +26,11 @@ _KINDS: Final = {
     "network": (("network", "ls"), ("network", "rm"), ".ID"),
     "volume": (("volume", "ls"), ("volume", "rm", "--force"), ".Name"),
 }
+
+
+def project_prefix(run: str, rollout: str = "") -> str:
+    """How the names of a run's boxes begin (of one rollout's, where one is named); Docker keeps them as a label."""
+    return f"hw-{run}-" + (f"{rollout[:8]}-" if rollout else "")
 
 
 @dataclass(frozen=True, slots=True)
