@@ -109,8 +109,8 @@ class Bench:
 
 
 @contextmanager
-def opened(catalog: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """A bench over fake boxes."""
+def opened(catalog: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *, docker: bool = False) -> Iterator[Bench]:
+    """A bench over fake boxes, or over Docker's."""
     register(monkeypatch)
     port = free_port()
     with ScriptedEngine().serving() as engine:
@@ -120,9 +120,9 @@ def opened(catalog: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             engine=engine.url,
             model=MODEL,
             harness=SMALL,
-            sandbox="modal",
-            public_url=f"http://127.0.0.1:{port}",
-            port=port,
+            sandbox="docker" if docker else "modal",
+            public_url=None if docker else f"http://127.0.0.1:{port}",
+            port=None if docker else port,
             bounds=Bounds(model_calls=10, turn_tokens=400, wall_sec=60),
         )
-        yield Bench(engine, settings, monkeypatch, use_fake_boxes(monkeypatch))
+        yield Bench(engine, settings, monkeypatch, set() if docker else use_fake_boxes(monkeypatch))
