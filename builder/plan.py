@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from builder import hub
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
-from builder.hub.snapshot import Snapshot
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
 from builder.sources.base import RowSource
@@ -86,14 +86,14 @@ def open_source(spec: Spec, cache: Path) -> Source:
 
 
 def _hub_source(spec: Spec, name: HubName, cache: Path) -> Source:
-    if not name.is_pinned:
+    if not name.place.is_pinned:
         raise SpecError(
             "the source names a data set without its commit",
             expected="a commit of 40 hexadecimal digits, from the spec's lock",
             found=str(name),
             fix="harborwright build finds it and writes it down; harborwright lock renews it",
         )
-    snapshot = Snapshot(name.place, cache)
+    snapshot = hub.Snapshot(name.place, cache)
     origin = HubRows(snapshot, name.part)
     tables = FolderStore(spec.folder / spec.tables) if spec.tables else HubStore(snapshot)
     return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (snapshot.folder,))

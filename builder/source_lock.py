@@ -16,7 +16,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from builder.hub.repository import MAIN, Repository, token_from
+from builder import hub
+from builder.hub.place import MAIN
 from builder.sources.hub_rows import HubName, hub_name
 from catalog.errors import SpecError
 from catalog.faults import expected_of, plainly
@@ -44,7 +45,7 @@ def source_lock_path(path: Path) -> Path:
 def unpinned_source(spec: Spec) -> HubName | None:
     """The data set that a spec names without its commit; None where the rows come from elsewhere, or are pinned."""
     name = hub_name(spec.source)
-    return None if name is None or name.is_pinned else name
+    return None if name is None or name.place.is_pinned else name
 
 
 def find_source_lock(name: HubName, path: Path, named: Path) -> SourceLock | None:
@@ -83,7 +84,7 @@ def make_source_lock(name: HubName, path: Path) -> tuple[SourceLock, Path]:
         HubError: where there is no such data set or revision, or the Hub cannot be reached; nothing is written then.
         SpecError: where the file cannot be written.
     """
-    commit = Repository(name.place, token_from(None)).head(name.place.revision or MAIN)
+    commit = hub.Repository(name.place, hub.token_from(None)).head(name.place.revision or MAIN)
     lock, file = SourceLock(source=str(name.place), commit=commit), source_lock_path(path)
     try:
         write_whole(file, [_HEADER, f'source = "{lock.source}"\n', f'commit = "{lock.commit}"\n'])

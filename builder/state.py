@@ -116,7 +116,7 @@ class BuildState:
             if not table.schema.equals(_SCHEMA):
                 raise pa.ArrowInvalid("another schema")
         except (OSError, pa.ArrowException):
-            table = _SCHEMA.empty_table()
+            table = pa.Table.from_batches([], _SCHEMA)  # an empty_table would load pandas first
         return cls(table, rows)
 
     def __len__(self) -> int:

@@ -29,6 +29,7 @@ Mask = NDArray[np.bool_]
 ASSUMED: Final[Mapping[Tier | None, float]] = MappingProxyType(
     {"easy": 0.402, "medium": 0.144, "hard": 0.063, None: 0.146}
 )
+_SLACK: Final = 0.03  # of an equal share that a harness may be below its floor before nothing else counts
 _DIGITS: Final = 6  # of a chance that count; beyond them two machines may round otherwise
 
 
@@ -132,18 +133,17 @@ class Adaptive:
     def _within_floors(self, free: Mask) -> Mask:
         """Of the free pairs those that a floor asks for, each floor as far as the ones before it leave any."""
         wishes: list[Mask] = []
-        some_unmet = self._met < len(self._digests)
-        unmet = some_unmet and self._met < self.settings.unmet * (self._drawn + 1)
-        if unmet:
-            wishes.append((self._drawn_at < 0)[:, None] & free)
-        share = (1 - self.settings.harness_band) * (self._drawn + 1) / len(self._harnesses)
-        behind = share - self._by_harness
-        # A task that is not known yet should not get the harness that is behind only because it is behind.
-        if behind.max() > 0 and not unmet:
-            wishes.append((behind == behind.max())[None, :] & free)
         lacking = self.settings.tier_floor * self._tier_share * (self._drawn + 1) - self._by_tier
-        if lacking.max() > 0 and (unmet or not some_unmet):
+        if lacking.max() > 0:
             wishes.append((self._tier == lacking.argmax())[:, None] & free)
+        if self._met < min(len(self._digests), self.settings.unmet * (self._drawn + 1)):
+            wishes.append((self._drawn_at < 0)[:, None] & free)
+        share = (self._drawn + 1) / len(self._harnesses)
+        behind = (1 - self.settings.harness_band) * share - self._by_harness
+        # A task that is drawn for its tier, or is not known yet, gets its best harness, and not the one that is behind
+        # only because it is; there are other draws for that, as long as they are enough.
+        if behind.max() > (_SLACK * share if wishes else 0):
+            wishes.insert(0, (behind == behind.max())[None, :] & free)
         for wish in wishes:
             if (free & wish).any():
                 free = free & wish

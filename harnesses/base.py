@@ -39,7 +39,7 @@ class Harness:
         trainable: whether its turns were captured whole, with the engine's token ids, in OpenEnv's validation.
         origin: where its packages come from; ``harbor`` is Harbor's own code.
         packages: what is installed in the box, or runs on the host; the first is the harness itself.
-        program: what the box must have on its path for the harness to start.
+        program: what the box must have, on its path or at this place, for the harness to start.
         forbidden_tools: of the tools it may offer the model, those that leave the box, start other agents or wait for a
             person: the first request of a rollout must have none of them. None where its tools are not known.
         system_packages: Debian packages that its box needs to run it, beside the interpreter its origin implies.

@@ -18,7 +18,10 @@ from harnesses.simulate import GROUPS, HARNESSES, TASKS, WORLDS, Outcome, compar
 
 SEEDS: Final = 3
 _WINDOW: Final = 100
-HEADER: Final = "| World | Rotation | Adaptive | Of rotation's | Tasks met | Harness shares | With a gradient once | Most groups of a task |"
+HEADER: Final = (
+    "| World | Rotation | Adaptive | Of rotation's | Tasks met | Harness shares "
+    "| Tasks with a gradient | Most groups of a task |"
+)
 
 
 def row(name: str, meaning: str, runs: Sequence[dict[str, Outcome]]) -> str:

@@ -19,7 +19,7 @@ _PLUS = "+"
 
 
 @cache
-def harnesses() -> dict[str, Harness]:
+def all_harnesses() -> dict[str, Harness]:
     """All of them, by name, in the order of their names."""
     modules = [
         importlib.import_module(f"{_known.__name__}.{found.name}") for found in pkgutil.iter_modules(_known.__path__)
@@ -34,7 +34,7 @@ def harness(name: str) -> Harness:
     Raises:
         HarnessError: where there is none.
     """
-    table = harnesses()
+    table = all_harnesses()
     if name in table:
         return table[name]
     nearest = difflib.get_close_matches(name.lower(), table, n=1, cutoff=0.0)

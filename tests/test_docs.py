@@ -49,7 +49,7 @@ def made_here(name: str) -> bool:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_path_of_the_project_that_is_named_exists(document: Path) -> None:
     text = document.read_text()
-    named = re.findall(r"`((?:builder|catalog|grader|task_templates|tests|docs|bench)/[\w./-]+)`", text)
+    named = re.findall(r"`((?:builder|catalog|grader|harnesses|task_templates|tests|docs|bench)/[\w./-]+)`", text)
     linked = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
     missing = [name for name in named if not in_a_fresh_clone(name) and not made_here(name) and name not in IN_A_TASK]
     missing += [target for target in linked if not (document.parent / target).exists()]

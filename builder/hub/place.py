@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 SCHEME: Final = "hf:"
+MAIN: Final = "main"
+COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _HUB: Final = re.compile(rf"(?P<repo>{_PART}/{_PART})(?:@(?P<revision>[^\s@]+))?")
 REPO: Final = rf"{_PART}/{_PART}"
@@ -23,6 +25,11 @@ class HubPlace:
     def beside(self, suffix: str) -> HubPlace:
         """The repository whose name has this suffix; of a revision it knows nothing."""
         return replace(self, repo=self.repo + suffix, revision=None)
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the revision is a commit, which never changes."""
+        return bool(COMMIT.fullmatch(self.revision or ""))
 
     @property
     def name(self) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,15 +20,13 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from builder.hub.answers import bound_answers, file_of_at_most, no_more_than, unusable_answer
 from builder.hub.patience import patiently
-from builder.hub.place import HubPlace
+from builder.hub.place import COMMIT, MAIN, HubPlace
 from catalog.digest import sha256_of_file
 from catalog.errors import HubError
 from catalog.written import shown
 
 REPO_TYPE: Final = "dataset"
-MAIN: Final = "main"
 _CHUNK: Final = 1 << 20
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 # The Hub advises a tenth of it.
 _MOST_FILES: Final = 1_000_000
 
@@ -103,7 +100,7 @@ class Repository:
 
     def _commit_in(self, value: object) -> str:
         """A commit that the Hub named: a folder is called so, and the next request asks for it."""
-        if isinstance(value, str) and _COMMIT.fullmatch(value):
+        if isinstance(value, str) and COMMIT.fullmatch(value):
             return value
         found = shown(repr(value), 120)
         raise unusable_answer(str(self.place), "40 hexadecimal digits", found, "it names no commit")

@@ -7,7 +7,6 @@ network. The folder may go at any time.
 from __future__ import annotations
 
 import json
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -21,7 +20,6 @@ from catalog.faults import plainly
 from catalog.whole import write_whole
 from catalog.written import shown
 
-COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _FOLDER: Final = "hub"  # below the cache
 _LISTING: Final = "listing.json"
 _PATH_BYTES: Final = 1024
@@ -41,7 +39,7 @@ class Snapshot:
     """
 
     def __init__(self, place: HubPlace, cache: Path) -> None:
-        if place.revision is None or not COMMIT.fullmatch(place.revision):
+        if place.revision is None or not place.is_pinned:
             raise ValueError(f"{place} names no commit")
         self.where = str(place)
         self._place = place

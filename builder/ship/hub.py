@@ -9,7 +9,8 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from builder.hub.answers import no_more_than
 from builder.hub.patience import MissingRepositoryError, MovedError, patiently
-from builder.hub.repository import MAIN, REPO_TYPE, Repository
+from builder.hub.place import MAIN
+from builder.hub.repository import REPO_TYPE, Repository
 from builder.ship.contents import Item
 
 # Below this the Hub keeps a file in git itself, and a commit carries its bytes.

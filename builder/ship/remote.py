@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from builder.hub.patience import MovedError, TooLargeError
-from builder.hub.repository import MAIN, Held
+from builder.hub.place import MAIN
+from builder.hub.repository import Held
 from builder.ship.bounded import MANIFEST_BYTES
 from builder.ship.contents import Contents, Item
 from builder.ship.hub import WritableRepository, weight

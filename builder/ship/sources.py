@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from builder.hub.download import download
-from builder.hub.place import HubPlace
-from builder.hub.repository import MAIN, Repository
+from builder.hub.place import MAIN, HubPlace
+from builder.hub.repository import Repository
 from builder.ship.places import Place, parse_place
 from builder.ship.published import Elsewhere
 from catalog.errors import CatalogError

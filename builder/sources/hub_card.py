@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from huggingface_hub import metadata_load
+import huggingface_hub
 
 from catalog.errors import RowError
 from catalog.written import shown
@@ -77,7 +77,7 @@ def configs_of(card: Path | None, where: str) -> tuple[Config, ...]:
 
 def _head(card: Path, place: str) -> dict[str, Any]:
     try:
-        return metadata_load(card) or {}
+        return huggingface_hub.metadata_load(card) or {}
     except RecursionError:
         raise _unusable(place, "nesting too deep") from None
     except Exception as error:  # of the YAML library, and of many kinds; nothing of ours runs here

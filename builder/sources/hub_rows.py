@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from builder import hub
 from builder.hub.place import SCHEME, HubPlace, hub_place
-from builder.hub.snapshot import COMMIT, Snapshot
 from builder.sources.base import Part
 from builder.sources.hub_card import CARD, configs_of
 from builder.sources.hub_splits import files_of
@@ -21,11 +21,6 @@ class HubName:
 
     place: HubPlace
     part: str | None = None
-
-    @property
-    def is_pinned(self) -> bool:
-        """Whether the revision is a commit, which never changes."""
-        return bool(COMMIT.fullmatch(self.place.revision or ""))
 
     def at(self, commit: str) -> HubName:
         """The same at a commit."""
@@ -60,7 +55,7 @@ class HubRows:
         part: as in ``HubName``.
     """
 
-    def __init__(self, snapshot: Snapshot, part: str | None) -> None:
+    def __init__(self, snapshot: hub.Snapshot, part: str | None) -> None:
         self._snapshot = snapshot
         self._part = part
         self.where = snapshot.where

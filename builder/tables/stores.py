@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
-from builder.hub.snapshot import Snapshot
+from builder import hub
 from builder.tables.files import refuse_size
 from catalog.errors import TableError
 
@@ -51,7 +51,7 @@ class FolderStore:
 class HubStore:
     """Tables in the data set that the rows come from, each downloaded once, when a row names it."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: hub.Snapshot) -> None:
         self._snapshot = snapshot
         self.folder = snapshot.folder
         self.advice = f"{snapshot.where} has none of this name: name the folder that does (--tables FOLDER)"

@@ -11,7 +11,6 @@ HARNESS = Harness(
     trainable=True,
     origin="pypi",
     packages=(Package("openhands-sdk", "1.58.2"), Package("openhands-tools", "1.58.2"), Package("fastapi", "0.165.0")),
-    program="python3",
+    program="/opt/openhands-sdk-venv/bin/python",
     forbidden_tools=(),
-    notes="Harbor's runner imports it from a virtual environment at /opt/openhands-sdk-venv.",
 )

@@ -1,4 +1,4 @@
-"""Sessions of a schedule: the prompt names the task, the schedule the harness; each rollout has a line in the ledger."""
+"""Sessions of a schedule: prompts name tasks, the schedule names harnesses, every rollout has a line in the ledger."""
 
 from __future__ import annotations
 
