@@ -26,12 +26,17 @@ help: ## list the targets
 	@$(UV) sync --frozen --quiet
 	@touch $@
 
+# Tests and types look at what rollouts need as well; nothing else does.
+.venv/.rollouts: pyproject.toml uv.lock | $(if $(filter .tools/bin/uv,$(UV)),.tools/bin/uv)
+	@$(UV) sync --frozen --quiet --extra rollouts
+	@touch .venv/.ready $@
+
 setup: .venv/.ready ## make the environment from the lock (every target does this itself)
 
 catalog: setup ## build and check the demo catalog, and prove a sample of it where a Docker engine is there
 	@$(HW) catalog $(SPEC) --out $(DEMO) --jobs $(JOBS)
 
-test: setup ## run every test; those that need Docker need `make docker` first
+test: .venv/.rollouts ## run every test; those that need Docker need `make docker` first
 	@.venv/bin/pytest
 
 check: setup ## check the built demo catalog without containers
@@ -50,7 +55,7 @@ SCRIPTS := builder/machine/*.sh task_templates/task/tests/*.sh .ci/run
 SCRIPT_TEMPLATES := task_templates/task/solution/*.sh.j2
 
 lint: export PATH := $(CURDIR)/.venv/bin:$(PATH)
-lint: setup ## ruff, mypy --strict and shellcheck
+lint: .venv/.rollouts ## ruff, mypy --strict and shellcheck
 	@ruff check . && ruff format --check . && mypy
 	@shellcheck -x $(SCRIPTS)
 	@for template in $(SCRIPT_TEMPLATES); do \

@@ -25,7 +25,7 @@ class SmallAgent(BaseAgent):
     def __init__(self, *args: Any, base_url: str, key: str, model: str, options: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.arguments = (base_url, key, model)
-        self.options = options
+        self.given = options
 
     @staticmethod
     @override
@@ -42,7 +42,7 @@ class SmallAgent(BaseAgent):
 
     @override
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
-        arguments = (*self.arguments, instruction, json.dumps(self.options))
+        arguments = (*self.arguments, instruction, json.dumps(self.given))
         result = await environment.exec(shlex.join(["python3", IN_BOX, *arguments]))
         if result.return_code != 0:
             raise NonZeroAgentExitCodeError(f"exit {result.return_code}: {(result.stdout or '')[-500:]}")

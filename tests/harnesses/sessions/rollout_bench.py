@@ -100,7 +100,7 @@ class Bench:
             session = factory.create(prompt(self.settings.catalog), seed=0)
             error: BaseException | None = None
             try:
-                assert session.wait_for_completion(60) == 0
+                assert session.wait_for_completion(600) == 0
             except BaseException as raised:
                 error = raised
             session.close()
@@ -123,6 +123,6 @@ def opened(catalog: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *, dock
             sandbox="docker" if docker else "modal",
             public_url=None if docker else f"http://127.0.0.1:{port}",
             port=None if docker else port,
-            bounds=Bounds(model_calls=10, turn_tokens=400, wall_sec=60),
+            bounds=Bounds(model_calls=10, turn_tokens=400, wall_sec=600 if docker else 60),
         )
         yield Bench(engine, settings, monkeypatch, set() if docker else use_fake_boxes(monkeypatch))
