@@ -82,8 +82,9 @@ def test_the_callers_patience_is_not_the_agents(bench: Bench) -> None:
 
 
 def test_closing_a_session_ends_its_rollout(bench: Bench) -> None:
-    bench.engine.plan = in_turn(Reply("slow", delay_sec=2))
     with bench.factory() as factory:
+        assert factory.worker.url
+        bench.engine.plan = in_turn(Reply("slow", delay_sec=2))
         session = factory.create(prompt(bench.settings.catalog), seed=0)
         with pytest.raises(NotEndedError):
             session.wait_for_completion(0.5)

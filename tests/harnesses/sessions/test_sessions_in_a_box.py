@@ -94,8 +94,9 @@ def test_a_box_that_is_killed_has_no_verdict(boxed: Bench) -> None:
 
 
 def test_a_rollout_that_is_cut_off_leaves_nothing(boxed: Bench) -> None:
-    boxed.engine.plan = in_turn(Reply("slow", delay_sec=20))
     with boxed.factory() as factory:
+        assert factory.worker.url
+        boxed.engine.plan = in_turn(Reply("slow", delay_sec=20))
         session = factory.create(prompt(boxed.settings.catalog), seed=0)
         until = time.monotonic() + 300
         while not boxed.engine.asked[-1]["messages"][0]["content"].startswith("You are at"):
