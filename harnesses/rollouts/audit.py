@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from harnesses.causes import RULES
 from harnesses.rollouts.record import Record, Turn
+from harnesses.table import all_harnesses
 
 VOID_SHARE: Final = 0.02  # of rollouts without a verdict; above it no figure of the run counts (S21)
 _SAYS: Final = 160
@@ -95,6 +96,15 @@ def _budget(record: Record) -> Said:
         yield f"a completion has {longest} tokens, with a bound of {cap:g}"
 
 
+def _tools(record: Record) -> Said:
+    known = all_harnesses().get(record.harness)
+    forbidden = frozenset(known.forbidden_tools or ()) if known else frozenset()
+    for number, turn in enumerate(record.turns):
+        offered = sorted(forbidden.intersection(turn.tools))
+        if offered:
+            yield f"turn {number} offered {', '.join(offered)}, which leaves the box"
+
+
 def _verdict(record: Record) -> Said:
     keeps = record.cause is None or RULES[record.cause].handling == "keep"
     if keeps != (record.reward is not None):
@@ -109,6 +119,7 @@ CHECKS: Final[Mapping[str, Callable[[Record], Said]]] = {
     "prefix growth": _growth,
     "roots": _roots,
     "model names": _models,
+    "tools": _tools,
     "bounds": _budget,
     "verdict": _verdict,
 }

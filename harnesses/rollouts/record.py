@@ -25,7 +25,11 @@ Role = Literal["agent", "auxiliary", "discarded"]
 
 
 class Turn(BaseModel):
-    """One model call. ``mask`` covers the completion; ``asked`` and ``sampled`` are the engine's names of models."""
+    """One model call.
+
+    ``asked`` and ``sampled`` are the engine's names of models; ``tools`` are those that the model was offered; ``mask``
+    covers the completion.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,7 +39,7 @@ class Turn(BaseModel):
     asked: str
     sampled: str
     finish: str | None
-    tools: int
+    tools: tuple[str, ...]
     sampling: dict[str, Any]
     prompt: tuple[int, ...]
     completion: tuple[int, ...]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from openenv.core.harness.capture.sessions import Session
 from openenv.harbor.models import HarborRolloutResult
 
 from harnesses.rollouts.record import Role, Turn
 from harnesses.sessions.policy import ASKED
+
+
+def _names(tools: list[dict[str, Any]] | None) -> tuple[str, ...]:
+    """Of the tools in a request; all dialects have become chat completions by then."""
+    return tuple(str((tool.get("function") or tool).get("name")) for tool in tools or ())
 
 
 def turns_of(session: Session, result: HarborRolloutResult | None) -> tuple[Turn, ...]:
@@ -27,7 +34,7 @@ def turns_of(session: Session, result: HarborRolloutResult | None) -> tuple[Turn
                 asked=asked.get(node.index, ""),
                 sampled=node.model or "",
                 finish=node.finish_reason,
-                tools=node.n_tools,
+                tools=_names(node.request_tools),
                 sampling=node.sampling_params,
                 prompt=tuple(node.prompt_ids),
                 completion=tuple(node.sampled_ids),
