@@ -7,6 +7,7 @@ killed and found absent.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -30,7 +31,7 @@ _KINDS: Final = {
 
 def project_prefix(run: str, rollout: str = "") -> str:
     """How the names of a run's boxes begin (of one rollout's, where one is named); Docker keeps them as a label."""
-    return f"hw-{run}-" + (f"{rollout[:8]}-" if rollout else "")
+    return f"hw-{run}-" + (f"{hashlib.sha256(rollout.encode()).hexdigest()[:8]}-" if rollout else "")
 
 
 @dataclass(frozen=True, slots=True)

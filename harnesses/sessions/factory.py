@@ -20,6 +20,7 @@ from harnesses.sessions.book import Route
 from harnesses.sessions.policy import Policy
 from harnesses.sessions.session import HarborSession
 from harnesses.sessions.settings import Settings
+from harnesses.sessions.watch import RunStopped
 from harnesses.sessions.worker import Worker
 
 
@@ -45,6 +46,7 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
     def _start(self) -> None:
         self._policy: Policy | None = None
         self._worker: Worker | None = None
+        self._refused, self._why = 0, ""
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -67,11 +69,21 @@ class HarborSessionFactory(ResourceSessionFactory[HarborSession]):
 
         Raises:
             UserError: where engine, proxy, sandbox or catalog lack something.
+            RunStopped: once they have lacked it ``Settings.zero_turns`` times.
         """
         with self._lock:
             if self._worker is None:
-                self._worker = Worker.open(self.settings, self._asked)
+                self._worker = self._opened()
             return self._worker
+
+    def _opened(self) -> Worker:
+        if self._refused >= self.settings.zero_turns:
+            raise RunStopped(f"no rollout can be started: {self._why}")
+        try:
+            return Worker.open(self.settings, self._asked)
+        except UserError as error:
+            self._refused, self._why = self._refused + 1, str(error)
+            raise
 
     @override
     def create(self, task: Any, seed: int | None = None, episode_id: str | None = None) -> HarborSession:

@@ -9,6 +9,7 @@ the verifier's verdict. The caller's patience is another thing, and another erro
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import uuid
 from concurrent.futures import CancelledError, Future
@@ -19,12 +20,14 @@ from openenv.core.env_server.mcp_types import Tool
 from openenv.core.harness import Message, ResourceSession, ToolResult, TrainingTrace, VerifyResult
 
 from catalog.errors import HarnessError
+from catalog.written import shown
 from harnesses.rollouts.record import Record
 from harnesses.sessions.book import Route
 from harnesses.sessions.rollout import CLEAN_SEC, Ended, Rollout
 from harnesses.sessions.worker import Worker
 
 _SLACK_SEC: Final = 30.0
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 
 
 class UntrainableError(HarnessError):
@@ -48,6 +51,12 @@ class HarborSession(ResourceSession):
     ) -> None:
         self.route = route
         self.name = episode_id or uuid.uuid4().hex
+        if _NAME.fullmatch(self.name) is None:
+            raise HarnessError(
+                "a rollout's name becomes the name of a file",
+                expected="1 to 64 letters, digits, -, _ and dots between them",
+                found=shown(repr(self.name), 80),
+            )
         self._worker = worker
         self._stop = asyncio.Event()
         self._rollout = Rollout(worker, route, self.name, sampling, self._stop)

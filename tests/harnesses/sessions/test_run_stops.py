@@ -86,9 +86,20 @@ def test_good_rollouts_between_bad_ones_go_on() -> None:
 
 
 def test_an_engine_that_is_down(bench: Bench) -> None:
-    bench.change(engine="http://127.0.0.1:9")
-    with bench.factory() as factory, pytest.raises(EngineError, match="cannot be used"):
-        factory.create(prompt(bench.settings.catalog), seed=0)
+    bench.change(engine="http://127.0.0.1:9", zero_turns=2)
+    with bench.factory() as factory:
+        for _ in range(2):
+            with pytest.raises(EngineError, match="cannot be used"):
+                factory.create(prompt(bench.settings.catalog), seed=0)
+        with pytest.raises(RunStopped, match=r"no rollout can be started: .*cannot be used"):
+            factory.create(prompt(bench.settings.catalog), seed=0)
+
+
+def test_a_rollouts_name_that_is_no_files(bench: Bench) -> None:
+    with bench.factory() as factory:
+        for name in ("../up", "a/b", ".hidden", "x" * 65):
+            with pytest.raises(HarnessError, match="name of a file"):
+                factory.create(prompt(bench.settings.catalog), seed=0, episode_id=name)
 
 
 LACKS = [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -216,3 +219,30 @@ def test_a_factory_is_sent_to_its_worker(bench: Bench) -> None:
         assert session.record.rollout == "a" * 32
     finally:
         factory.close()
+
+
+def test_many_sessions_at_once_lose_nothing_and_leave_nothing(bench: Bench) -> None:
+    bench.engine.plan = SOLVE
+    given = prompt(bench.settings.catalog)
+
+    def roll(factory: HarborSessionFactory, number: int) -> float | None:
+        session = factory.create(given, seed=number)
+        try:
+            session.wait_for_completion()
+            return session.verify([]).env_reward
+        finally:
+            session.close()
+
+    def standing() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), threading.active_count()  # noqa: PTH208
+
+    with bench.factory() as factory, ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(partial(roll, factory), range(32))) == {1.0}
+        files, threads = standing()
+        assert set(pool.map(partial(roll, factory), range(96))) == {1.0}
+        more = standing()
+        assert more[0] <= files + 8
+        assert more[1] <= threads + 8
+        assert not factory.worker.server.registry.list_ids()
+    assert len(list((bench.settings.folder / "rollouts").iterdir())) == 128
+    assert not bench.standing
