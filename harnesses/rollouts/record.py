@@ -52,7 +52,7 @@ class Record(BaseModel):
 
     ``trained``: its tokens are for training, and fit for it. ``sampling``: the policy it was to be sampled by; None
     where it was not for training. ``bounds``: of its run; ``model_calls`` and ``budget_stops`` are what was used of
-    them. ``tokens``: sampled, over all turns.
+    them. ``seconds``: of the whole; ``agent_seconds``: of the agent's phase. ``tokens``: sampled, over all turns.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -70,6 +70,7 @@ class Record(BaseModel):
     bounds: dict[str, float | None]
     started: str
     seconds: Annotated[float, Field(ge=0)]
+    agent_seconds: Annotated[float, Field(ge=0)]
     reward: float | None
     cause: Cause | None
     detail: str

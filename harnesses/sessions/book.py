@@ -150,7 +150,7 @@ def line_of(route: Route, record: Record) -> Rollout | None:
         cause=record.cause,
         turns=len(record.turns),
         tokens=record.tokens,
-        seconds=record.seconds,
+        seconds=record.agent_seconds,
     )
 
 

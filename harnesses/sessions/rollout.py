@@ -24,6 +24,7 @@ from openenv.harbor.models import HarborRolloutResult
 from openenv.harbor.rollout import run_rollout
 from pydantic import ValidationError
 
+from catalog.errors import UserError
 from catalog.sentinel import read_sentinel
 from harnesses.causes import Cause
 from harnesses.rollouts.boxes import confirm_absent, project_prefix
@@ -62,7 +63,11 @@ class Rollout:
     session: Session | None = None
 
     async def run(self) -> Ended:
-        """Run it; it never raises but for the loop's own end."""
+        """Run it.
+
+        Raises:
+            OSError, UserError: where record or ledger cannot be written; nothing else but the loop's own end.
+        """
         began, started = datetime.now(UTC), time.monotonic()
         run = self.worker.settings.run
         self.worker.journal.note("created", self.name, project_prefix(run, self.name))
@@ -73,8 +78,14 @@ class Rollout:
             if self.worker.boxes_here:
                 await asyncio.shield(asyncio.to_thread(confirm_absent, self.worker.journal, run, self.name))
         ended = self._ended(result, why, began, time.monotonic() - started)
-        await asyncio.to_thread(self._keep, ended.record)
-        self.worker.watch.ended(ended.record.reward, ended.record.cause, ended.record.detail)
+        record = ended.record
+        try:
+            await asyncio.to_thread(self._keep, record)
+        except (OSError, UserError) as error:
+            self.worker.watch.ended(None, record.cause, f"what it came to could not be written: {error}")
+            raise
+        if not self.stop.is_set():  # what somebody ended says nothing about the run
+            self.worker.watch.ended(record.reward, record.cause, record.detail)
         return ended
 
     def _keep(self, record: Record) -> None:
@@ -178,6 +189,7 @@ class Rollout:
             "reward": verdict.reward,
             "cause": verdict.cause,
             "detail": verdict.detail,
+            "agent_seconds": verdict.agent_seconds,
             "timed_out": verdict.timed_out,
             "late": verdict.late,
         }

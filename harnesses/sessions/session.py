@@ -19,7 +19,7 @@ from typing import Any, Final, override
 from openenv.core.env_server.mcp_types import Tool
 from openenv.core.harness import Message, ResourceSession, ToolResult, TrainingTrace, VerifyResult
 
-from catalog.errors import HarnessError
+from catalog.errors import HarnessError, UserError
 from catalog.written import shown
 from harnesses.rollouts.record import Record
 from harnesses.sessions.book import Route
@@ -77,6 +77,7 @@ class HarborSession(ResourceSession):
             UntrainableError: there is nothing that may be trained on.
             NotEndedError: ``timeout_s`` is over.
             RunStopped: too many rollouts in a row came to nothing.
+            OSError, UserError: what it came to could not be written down.
         """
         ended = self._ended(timeout_s)
         self._worker.watch.check()
@@ -148,6 +149,8 @@ class HarborSession(ResourceSession):
             future.result(CLEAN_SEC + _SLACK_SEC)
         except (FutureTimeout, CancelledError):
             future.cancel()
+        except (OSError, UserError):
+            return  # told to whoever waited for it
 
     # -- its own ---------------------------------------------------------------------------------------------------
 
@@ -159,7 +162,9 @@ class HarborSession(ResourceSession):
 
     def _done(self) -> Ended | None:
         future = self._future
-        return future.result() if future is not None and future.done() and not future.cancelled() else None
+        if future is None or not future.done() or future.cancelled() or future.exception() is not None:
+            return None
+        return future.result()
 
     def _ended(self, timeout_s: float | None) -> Ended:
         with self._lock:

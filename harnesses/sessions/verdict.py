@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harbor.models.trial.error_policy import FailureCause
-from harbor.models.trial.result import TrialResult
+from harbor.models.trial.result import TimingInfo, TrialResult
 
 from catalog.sentinel import Sentinel
 from harnesses.causes import Cause
@@ -43,6 +43,7 @@ class Verdict:
     detail: str = ""
     timed_out: bool = False
     late: bool = False
+    agent_seconds: float = 0.0
 
 
 def _finite(result: TrialResult) -> float | None:
@@ -101,6 +102,12 @@ def _beside(kind: str, seen: Captured) -> Cause | None:
     return Cause.BUDGET_STOP if seen.budget_stops else None
 
 
+def _seconds(phase: TimingInfo | None) -> float:
+    if phase is None or phase.started_at is None or phase.finished_at is None:
+        return 0.0
+    return max(0.0, (phase.finished_at - phase.started_at).total_seconds())
+
+
 def judge(result: TrialResult, sentinel: Sentinel | None, seen: Captured) -> Verdict:
     """Say what a trial's end means.
 
@@ -120,9 +127,11 @@ def judge(result: TrialResult, sentinel: Sentinel | None, seen: Captured) -> Ver
         cause = _no_reward(result)
     if cause is None and seen.fatal:
         cause, said = (Cause.OTHER_MODEL if seen.other_model else Cause.CAPTURE_FATAL), seen.fatal
+    seconds = _seconds(result.agent_execution)
     if cause is not None:
-        return Verdict(None, cause, said or (sentinel.why if sentinel else "no seal arrived"), kind == TIMEOUT)
+        why = said or (sentinel.why if sentinel else "no seal arrived")
+        return Verdict(None, cause, why, kind == TIMEOUT, agent_seconds=seconds)
     phase = result.agent_execution
     late = sentinel is not None and sentinel.is_late(phase.finished_at if phase else None)
     told = "the answer changed after the agent's phase" if late else said
-    return Verdict(0.0 if late else reward, _beside(kind, seen), told, kind == TIMEOUT, late)
+    return Verdict(0.0 if late else reward, _beside(kind, seen), told, kind == TIMEOUT, late, seconds)

@@ -34,15 +34,13 @@ class Watch:
         self._lock = threading.Lock()
 
     def ended(self, reward: float | None, cause: Cause | None, detail: str) -> None:
-        """Take in how a rollout ended; one that somebody cancelled says nothing."""
-        if cause is Cause.CANCELLED:
-            return
+        """Take in how a rollout ended."""
         came_to_nothing = {"without one model call": cause in _DEAF, "without a verdict": reward is None}
         with self._lock:
             for kind, nothing in came_to_nothing.items():
                 self._in_a_row[kind] = self._in_a_row[kind] + 1 if nothing else 0
                 if self._in_a_row[kind] >= self._limits[kind] and not self._reason:
-                    why = f"{cause}: {RULES[cause].meaning}" if cause else "no route"
+                    why = f"{cause}: {RULES[cause].meaning}" if cause else "it never began"
                     self._reason = f"{self._in_a_row[kind]} rollouts in a row ended {kind}; the last: {why} ({detail})"
 
     def check(self) -> None:

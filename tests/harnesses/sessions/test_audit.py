@@ -56,6 +56,7 @@ def record() -> Record:
         bounds={"model_calls": 5, "turn_tokens": 4, "agent_sec": None, "wall_sec": 60},
         started="2026-01-01T00:00:00+00:00",
         seconds=3,
+        agent_seconds=2,
         reward=1.0,
         cause=None,
         detail="",

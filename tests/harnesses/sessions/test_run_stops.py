@@ -80,9 +80,32 @@ def test_good_rollouts_between_bad_ones_go_on() -> None:
         watch.ended(None, Cause.SANDBOX_LOST, "")
         watch.ended(1.0, None, "")
     watch.check()
-    for _ in range(9):
-        watch.ended(None, Cause.CANCELLED, "somebody's wish")
-    watch.check()
+
+
+def test_rollouts_that_never_end_in_their_time_end_the_run(bench: Bench) -> None:
+    bench.bound(wall_sec=0.5)
+    bench.change(unscorable=2)
+    with bench.factory() as factory:
+        assert factory.worker.url
+        bench.engine.plan = in_turn(Reply("slow", delay_sec=2))
+        with pytest.raises(UntrainableError):
+            factory.create(prompt(bench.settings.catalog), seed=0).wait_for_completion()
+        with pytest.raises(RunStopped, match="cancelled"):
+            factory.create(prompt(bench.settings.catalog), seed=0).wait_for_completion()
+
+
+def test_a_record_that_cannot_be_written_is_no_rollout(bench: Bench) -> None:
+    bench.engine.plan = SOLVE
+    bench.change(unscorable=1)
+    with bench.factory() as factory:
+        assert factory.worker.url
+        (bench.settings.folder / "rollouts").write_text("a file is in the way")
+        session = factory.create(prompt(bench.settings.catalog), seed=0)
+        with pytest.raises(OSError, match="exists"):
+            session.wait_for_completion()
+        assert session.verify([]).env_reward is None
+        with pytest.raises(RunStopped, match="could not be written"):
+            factory.create(prompt(bench.settings.catalog), seed=1)
 
 
 def test_an_engine_that_is_down(bench: Bench) -> None:
