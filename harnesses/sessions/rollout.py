@@ -24,7 +24,6 @@ from openenv.harbor.models import HarborRolloutResult
 from openenv.harbor.rollout import run_rollout
 from pydantic import ValidationError
 
-from catalog.errors import UserError
 from catalog.sentinel import read_sentinel
 from harnesses.causes import Cause
 from harnesses.rollouts.boxes import confirm_absent, project_prefix
@@ -66,7 +65,7 @@ class Rollout:
         """Run it.
 
         Raises:
-            OSError, UserError: where record or ledger cannot be written; nothing else but the loop's own end.
+            Exception: where record or ledger cannot be written.
         """
         began, started = datetime.now(UTC), time.monotonic()
         run = self.worker.settings.run
@@ -77,13 +76,13 @@ class Rollout:
             self.worker.journal.note("ended", self.name)
             if self.worker.boxes_here:
                 await asyncio.shield(asyncio.to_thread(confirm_absent, self.worker.journal, run, self.name))
-        ended = self._ended(result, why, began, time.monotonic() - started)
-        record = ended.record
         try:
-            await asyncio.to_thread(self._keep, record)
-        except (OSError, UserError) as error:
-            self.worker.watch.ended(None, record.cause, f"what it came to could not be written: {error}")
+            ended = self._ended(result, why, began, time.monotonic() - started)
+            await asyncio.to_thread(self._keep, ended.record)
+        except Exception as error:  # of whatever kind: a trainer would go on, and every rollout be lost
+            self.worker.watch.ended(None, None, f"what it came to could not be kept: {error!r}"[:400])
             raise
+        record = ended.record
         if not self.stop.is_set():  # what somebody ended says nothing about the run
             self.worker.watch.ended(record.reward, record.cause, record.detail)
         return ended

@@ -19,7 +19,7 @@ from typing import Any, Final, override
 from openenv.core.env_server.mcp_types import Tool
 from openenv.core.harness import Message, ResourceSession, ToolResult, TrainingTrace, VerifyResult
 
-from catalog.errors import HarnessError, UserError
+from catalog.errors import HarnessError
 from catalog.written import shown
 from harnesses.rollouts.record import Record
 from harnesses.sessions.book import Route
@@ -77,7 +77,7 @@ class HarborSession(ResourceSession):
             UntrainableError: there is nothing that may be trained on.
             NotEndedError: ``timeout_s`` is over.
             RunStopped: too many rollouts in a row came to nothing.
-            OSError, UserError: what it came to could not be written down.
+            Exception: what it came to could not be written down.
         """
         ended = self._ended(timeout_s)
         self._worker.watch.check()
@@ -149,7 +149,7 @@ class HarborSession(ResourceSession):
             future.result(CLEAN_SEC + _SLACK_SEC)
         except (FutureTimeout, CancelledError):
             future.cancel()
-        except (OSError, UserError):
+        except Exception:
             return  # told to whoever waited for it
 
     # -- its own ---------------------------------------------------------------------------------------------------

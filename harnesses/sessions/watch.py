@@ -40,7 +40,7 @@ class Watch:
             for kind, nothing in came_to_nothing.items():
                 self._in_a_row[kind] = self._in_a_row[kind] + 1 if nothing else 0
                 if self._in_a_row[kind] >= self._limits[kind] and not self._reason:
-                    why = f"{cause}: {RULES[cause].meaning}" if cause else "it never began"
+                    why = f"{cause}: {RULES[cause].meaning}" if cause else "it has no record"
                     self._reason = f"{self._in_a_row[kind]} rollouts in a row ended {kind}; the last: {why} ({detail})"
 
     def check(self) -> None:
