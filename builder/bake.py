@@ -24,6 +24,7 @@ from builder.dockerfiles import (
 )
 from builder.instruction import instruction
 from builder.lock import ImageLock
+from builder.pulled import folder_of_set, lies_flat, place_of_sets
 from builder.shared_files import SharedFiles, file_of
 from builder.task_toml import Class, health_timeout, package_of, task_toml
 from catalog import paths
@@ -32,8 +33,9 @@ from catalog.digest import digest_of_entries
 from catalog.errors import RowError
 from catalog.index import Entry
 from catalog.rows import Row
-from catalog.spec import Spec
+from catalog.spec import HUB_HOST, Spec
 from catalog.tables import Size, Table, table_set_digest
+from catalog.written import shown
 from grader import GRADER_VERSION
 
 MANIFEST_SCHEMA = 1
@@ -43,7 +45,6 @@ _DESCRIPTION_LIMIT = 200
 _BUCKET = re.compile(r"(?:hf://buckets/)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
 # Without an indent of its own, which would take the slow way through the library.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-_HUB_HOST = "huggingface.co"
 
 
 def bake(
@@ -59,7 +60,7 @@ def bake(
 
     Args:
         row: the row; its answer type is filled in.
-        tables: its tables; none for a row that points to a bucket.
+        tables: its tables; none for a row that points to a bucket of its own.
         size: what its box is given.
         spec: the policies that every task shares.
         images: the images a lock has resolved; None where nothing is locked yet.
@@ -125,7 +126,7 @@ def _split(row: Row, spec: Spec) -> str:
 def _bucket(row: Row, tables: Sequence[Table], spec: Spec) -> dict[str, Any] | None:
     """What ``pull_bucket.py`` is to fetch; None where the tables are baked in."""
     if not row.hf_bucket:
-        return None
+        return _set_in_a_bucket(row, tables, spec) if spec.data == "bucket" and tables else None
     match = _BUCKET.fullmatch(row.hf_bucket)
     if match is None:
         raise _refuse(
@@ -143,16 +144,31 @@ def _bucket(row: Row, tables: Sequence[Table], spec: Spec) -> dict[str, Any] | N
             found=f"{len(tables)} tables and hf_bucket {row.hf_bucket}",
             fix="remove one",
         )
-    reachable = spec.network.mode == "public" or _HUB_HOST in spec.network.allowed_hosts
-    if not reachable:
+    if not spec.network.reaches(HUB_HOST):
         raise _refuse(
             row,
             "its tables lie in a bucket that the box cannot reach",
-            expected=f"network mode public, or {_HUB_HOST} among the allowed hosts",
+            expected=f"network mode public, or {HUB_HOST} among the allowed hosts",
             found=f"network mode {spec.network.mode}",
             fix="change [network] in the spec, or give the row its tables as files",
         )
     return {"id": match["id"], "prefix": (row.bucket_prefix or "").strip("/"), "files": list(row.files)}
+
+
+def _set_in_a_bucket(row: Row, tables: Sequence[Table], spec: Spec) -> dict[str, Any]:
+    """The same for tables that the build has put into the spec's bucket."""
+    deep = next((table.name for table in tables if not lies_flat(table)), None)
+    if deep is not None:
+        raise _refuse(
+            row,
+            "its tables lie in a folder, which a box cannot pull",
+            expected='with data = "bucket", tables side by side',
+            found=shown(deep, 120),
+            fix='name the files themselves, or build with data = "bake" or "layer"',
+        )
+    place = place_of_sets(spec.bucket.place or "")
+    names = sorted(table.name for table in tables)
+    return {"id": place.bucket, "prefix": place.path_of(folder_of_set(tables)), "files": names}
 
 
 def _json(path: str, value: dict[str, Any], *, alike: bool = False) -> TaskFile:
@@ -190,7 +206,7 @@ def _environment(
         _json(paths.MANIFEST, manifest, alike=True),
         size_file(size),
         *shared.pick(environment_places(base, bucket=bucket is not None)),
-        *([] if base.has_tables else map(_table, ordered)),
+        *([] if base.has_tables or bucket else map(_table, ordered)),
     ]
 
 
@@ -211,7 +227,8 @@ def _check_table_name(row: Row, name: str) -> None:
 
 
 def _toml(row: Row, name: str, tables: Sequence[Table], size: Size, spec: Spec, *, bucket: bool) -> str:
-    kind = Class(size, spec.network, spec.agent, health_timeout(sum(table.bytes for table in tables)), bucket)
+    timeout = health_timeout(sum(table.bytes for table in tables))
+    kind = Class(size, spec.network, spec.agent, timeout, bucket, holds=bucket and bool(tables))
     first_line = row.question.strip().partition("\n")[0]
     words = ["data-analysis", str(row.answer_type), *([row.tier] if row.tier else [])]
     package = package_of(f"{spec.org}/{name}", first_line[:_DESCRIPTION_LIMIT], words)

@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from builder import hub
 from builder.dedupe import Deduplicator, Repeats
-from builder.images.steps import all_asked, images_for, over_images
-from builder.images.store import DataImages
+from builder.images.buckets import BucketSets
+from builder.images.steps import Elsewhere, all_asked, elsewhere_for, over_sets
 from builder.inputs import Recorder
 from builder.lock import ImageLock
 from builder.ours import refuse_what_is_not_ours
@@ -56,7 +57,8 @@ class BuildReport:
     ``tasks`` are all that the catalog now holds; ``written`` were baked anew, ``removed`` belonged to rows that are
     gone; ``on_their_word`` have no program that recomputes the gold. ``set_aside`` are the rows that could not become
     a fair task, each with its reason and without its question; ``repeats`` tells of questions that several rows ask.
-    ``images`` are data images that were asked for, ``images_sent`` those that were sent or mended.
+    ``images`` are data images that were asked for, ``images_sent`` those that were sent or mended; ``bucket_sets`` are
+    the same of sets of tables in a bucket.
     """
 
     catalog: Path
@@ -73,6 +75,9 @@ class BuildReport:
     images: int = 0
     images_sent: int = 0
     image_bytes_sent: int = 0
+    bucket_sets: int = 0
+    bucket_sets_sent: int = 0
+    bucket_bytes_sent: int = 0
     seconds: float = 0.0
 
     @property
@@ -103,10 +108,14 @@ class BuildReport:
         self.answer_types[entry.answer_type] += 1
         self.on_their_word += not entry.program
 
-    def count_images(self, images: DataImages | None) -> None:
-        """Count what became of the build's data images."""
-        if images is not None:
-            self.images, self.images_sent, self.image_bytes_sent = images.count, images.sent, images.sent_bytes
+    def count_sent(self, elsewhere: Elsewhere | None) -> None:
+        """Count what became of the build's data images, or of its sets of tables in a bucket."""
+        if isinstance(elsewhere, BucketSets):
+            self.bucket_sets, self.bucket_sets_sent = elsewhere.count, elsewhere.sent
+            self.bucket_bytes_sent = elsewhere.sent_bytes
+        elif elsewhere is not None:
+            self.images, self.images_sent = elsewhere.count, elsewhere.sent
+            self.image_bytes_sent = elsewhere.sent_bytes
 
     def count_all(self, state: BuildState) -> None:
         """Count every task of a catalog that did not change, column by column."""
@@ -136,6 +145,9 @@ class BuildReport:
             "images": self.images,
             "images_sent": self.images_sent,
             "image_bytes_sent": self.image_bytes_sent,
+            "bucket_sets": self.bucket_sets,
+            "bucket_sets_sent": self.bucket_sets_sent,
+            "bucket_bytes_sent": self.bucket_bytes_sent,
             "seconds": round(self.seconds, 3),
         }
 
@@ -149,6 +161,7 @@ def build(
     jobs: int,
     strict: bool = False,
     resend: bool = False,
+    bucket: hub.BucketFiles | None = None,
     progress: Progress = lambda tasks: None,
 ) -> BuildReport:
     """Build the catalog of ``spec`` at ``out``, or bring the one that is there up to date.
@@ -160,7 +173,9 @@ def build(
         cache: a folder of ours that may go at any time; nothing but time depends on it.
         jobs: processes that bake.
         strict: let no row be set aside, whatever the reason: then nothing is built.
-        resend: ask for the data images of all tasks, part by part, and send what their repository lacks.
+        resend: ask for the data images of all tasks, part by part, and send what their repository lacks; of a bucket
+            the same.
+        bucket: the bucket that the tables lie in, if they do, with the files of its lock.
         progress: told how many tasks are done.
 
     Returns:
@@ -174,18 +189,18 @@ def build(
     report = BuildReport(out)
     out = resolved(out)
     _open_cache(cache)
-    source = open_source(spec, cache)
+    source = open_source(spec, cache, bucket)
     known = read_inspections(cache)
     state = BuildState.read(out, source.where)
-    unused = {"source", "tables", "push"} | ({"layer"} if spec.data == "bake" else set())
+    unused = {"source", "tables", "push"} | {name for name in ("layer", "bucket") if name != spec.data}
     policies = policies_text(spec.model_dump_json(exclude=unused), lock)
     record = Recorder(source.origin, policies)
     notes: list[Finding] = []
     if len(state):  # told before any work, and also where nothing would be written
         refuse_what_is_not_ours(out, spec.full_name)
     shelf = TableShelf(source.tables, notes.append, known, cache)
-    images = images_for(spec, lock, cache, resend=resend)
-    if not (resend and images) and all_stands(record, shelf, notes, state, out):
+    elsewhere = elsewhere_for(spec, lock, cache, resend=resend)
+    if not (resend and elsewhere) and all_stands(record, shelf, notes, state, out):
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
@@ -197,11 +212,11 @@ def build(
             marks = Fingerprints(policies)
             dedupe = Deduplicator()
             planned = plan(spec, source, shelf, report.findings.append, dedupe)
-            steps = decide(all_asked(planned, images) if resend and images else planned, marks, state, out)
+            steps = decide(all_asked(planned, elsewhere) if resend and elsewhere else planned, marks, state, out)
             same, rest = same_so_far(steps, state)
             first = next(rest, None)
             report.repeats = dedupe.repeats
-            if first is None and nothing_to_do(out, same, state):
+            if first is None and nothing_to_do(out, same, state, source.where):
                 report.set_aside = [row.bare for row in rows_set_aside(same)]
                 report.count_all(state)
                 kept = [step for step in same if isinstance(step, Kept)]
@@ -209,14 +224,14 @@ def build(
                 if strict:
                     _refuse_to_set_aside(report, source.where or spec.source)
             else:
-                remaining = over_images(itertools.chain(same, [] if first is None else [first], rest), images)
+                remaining = over_sets(itertools.chain(same, [] if first is None else [first], rest), elsewhere)
                 with building(out, spec.full_name) as folder:
                     work = Workplace(spec, lock, folder, out)
                     _write(work, remaining, state, report, source, record, shelf, jobs, progress)
                     if strict:
                         _refuse_to_set_aside(report, source.where or spec.source)
     keep_inspections(cache, known, shelf.inspections)
-    report.count_images(images)
+    report.count_sent(elsewhere)
     report.seconds = time.monotonic() - began
     return report
 
@@ -271,7 +286,7 @@ def _write(
             if isinstance(done, Refused | SetAside):
                 row = done if isinstance(done, SetAside) else done.row
                 report.set_aside.append(row.bare)
-                rejected.add(row.rejected)
+                rejected.add(row.rejected(source.where))
                 if isinstance(done, Refused):
                     next_state.refuse(row.task_id.lower(), done.fingerprint, Refusal(row.reason, row.fix, row.kind))
                 continue

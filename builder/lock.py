@@ -22,7 +22,7 @@ from builder.machine.images import ensure_base, find_local_images
 from builder.machine.recipe import base_body
 from builder.machine.registry import resolve
 from catalog.errors import ImageError, SandboxError, SpecError
-from catalog.faults import expected_of, plainly
+from catalog.faults import toml_fault
 from catalog.spec import Spec
 from catalog.whole import write_whole
 
@@ -125,7 +125,7 @@ def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
     try:
         lock = ImageLock(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise SpecError("the lock cannot be used", where=file, found=_told(error), fix=again) from None
+        raise SpecError("the lock cannot be used", where=file, found=toml_fault(error), fix=again) from None
     if lock.kind != kind or not lock.is_pinned:
         raise SpecError(
             "the lock is not what its name says",
@@ -144,13 +144,6 @@ def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
         )
     _require_local_python(kind, spec, file)
     return lock
-
-
-def _told(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'its keys'}: expected {expected_of(first)}"
-    return plainly(error)
 
 
 def _require_local_python(kind: Kind, spec: Spec, where: Path) -> None:

@@ -15,13 +15,14 @@ from typing import Final
 from builder import hub
 from builder.dedupe import Deduplicator
 from builder.demo import demo_rows, write_tables
+from builder.hub.place import SCHEME
 from builder.size import size_for
 from builder.sources import SetAside, read_rows
 from builder.sources.base import RowSource
 from builder.sources.hub_rows import HubName, HubRows, hub_name
 from builder.sources.reading import local_source
 from builder.tables import TableShelf
-from builder.tables.stores import FolderStore, HubStore, TableStore
+from builder.tables.stores import BucketStore, FolderStore, HubStore, TableStore
 from catalog.errors import MissingTableError, OneRowError, RowError, SpecError, TableError
 from catalog.findings import Finding
 from catalog.reasons import Kind
@@ -62,12 +63,13 @@ class Source:
         return self.origin.where if self.origin else ""
 
 
-def open_source(spec: Spec, cache: Path) -> Source:
+def open_source(spec: Spec, cache: Path, bucket: hub.BucketFiles | None = None) -> Source:
     """The rows that a spec names.
 
     Args:
         spec: names the demo, a data set on the Hub at a commit, or a file or folder relative to its own folder.
         cache: a folder of ours; the demo's tables and golds, and what was downloaded, are kept there between builds.
+        bucket: the bucket that the spec's tables lie in, if they do, with the files of its lock.
 
     Raises:
         SpecError: where the source is spelt wrongly, or names a data set without its commit.
@@ -77,15 +79,29 @@ def open_source(spec: Spec, cache: Path) -> Source:
         write_tables(demo)
         return Source(lambda note: demo_rows(demo), FolderStore(demo))
     if name := hub_name(spec.source):
-        return _hub_source(spec, name, cache)
+        return _hub_source(spec, name, cache, bucket)
     path = spec.folder / spec.source
     origin = local_source(path)
     beside = path if path.is_dir() else path.parent
-    tables = FolderStore(spec.folder / spec.tables if spec.tables else beside)
+    tables = _named_store(spec, bucket) or FolderStore(beside)
     return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (beside,))
 
 
-def _hub_source(spec: Spec, name: HubName, cache: Path) -> Source:
+def _named_store(spec: Spec, bucket: hub.BucketFiles | None) -> TableStore | None:
+    """The place that a spec's ``tables`` names; None where it names none."""
+    if bucket is not None:
+        return BucketStore(bucket)
+    if spec.tables and spec.tables.startswith(SCHEME):
+        raise SpecError(
+            "the tables name a bucket without what it holds",
+            expected="its files, from the spec's lock",
+            found=spec.tables,
+            fix="harborwright build looks it up and writes it down; harborwright lock renews it",
+        )
+    return FolderStore(spec.folder / spec.tables) if spec.tables else None
+
+
+def _hub_source(spec: Spec, name: HubName, cache: Path, bucket: hub.BucketFiles | None) -> Source:
     if not name.place.is_pinned:
         raise SpecError(
             "the source names a data set without its commit",
@@ -95,7 +111,7 @@ def _hub_source(spec: Spec, name: HubName, cache: Path) -> Source:
         )
     snapshot = hub.Snapshot(name.place, cache)
     origin = HubRows(snapshot, name.part)
-    tables = FolderStore(spec.folder / spec.tables) if spec.tables else HubStore(snapshot)
+    tables = _named_store(spec, bucket) or HubStore(snapshot)
     return Source(lambda note: read_rows(origin, note, spec.columns), tables, origin, (snapshot.folder,))
 
 

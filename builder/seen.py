@@ -81,8 +81,8 @@ def sightings(gold: str, answer_type: str, side: AgentSide) -> Iterator[Sighting
             yield Sighting(name, "error", in_its_name=True)
 
 
-def seen_in(gold: str, answer_type: str, question: str, files: Iterable[str]) -> str:
-    """Where a gold can be read before a task is made of it, as an error; empty where nowhere.
+def seen_in(gold: str, answer_type: str, question: str, files: Sequence[str]) -> str:
+    """The first error among the sightings that there would be in a task, before one is made; empty where there is none.
 
     Args:
         gold: the gold's text.
@@ -90,14 +90,14 @@ def seen_in(gold: str, answer_type: str, question: str, files: Iterable[str]) ->
         question: what is asked.
         files: the names of the task's files, below its data folder.
     """
-    if not telling(gold):
+    side = AgentSide(question=question, instruction=question, description="", tables=files, files=files)
+    seen = next((one for one in sightings(gold, answer_type, side) if one.severity == "error"), None)
+    if seen is None:
         return ""
-    is_number = _number(gold) is not None
-    for name in files:
-        if _stands_in(gold, name.rpartition("/")[2] if is_number else name):
-            return f"the name of the file {name}"
-    asked = answer_type not in _LABELS and not _is_round(gold)
-    return "the question" if asked and (_stands_in(gold, question) or _same_number(gold, question)) else ""
+    if seen.file in _WORDS:
+        return "the question"
+    name = seen.file if seen.in_its_name else next(name for name in files if _stands_in(gold, name))
+    return f"the name of the file {name}"
 
 
 def _texts(gold: str, label: bool, side: AgentSide) -> Iterator[tuple[str, str]]:

@@ -10,11 +10,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
+from builder.downloads import heard_by
 from builder.sources import SetAside
 from catalog.findings import Finding
+from catalog.written import shown
 
 # Ids and reasons are printed as they stand: `:b:` in one is no picture.
 console = Console(highlight=False, soft_wrap=True, emoji=False)
@@ -52,7 +66,8 @@ Tell = Callable[[int, int | None], None]
 def progress(label: str, *, quiet: bool) -> Iterator[Tell]:
     """Progress on standard error, so that standard output stays the result; yields what to tell (done, total) to.
 
-    A bar in a terminal; a line now and then in a log, so that nobody wonders whether a long step hangs.
+    A bar in a terminal, and one more for a large download while it lasts; a line now and then in a log, so that nobody
+    wonders whether a long step hangs.
     """
     error = Console(stderr=True)
     if quiet:
@@ -61,7 +76,8 @@ def progress(label: str, *, quiet: bool) -> Iterator[Tell]:
         with _bar(label, error) as tell:
             yield tell
     else:
-        yield _lines(label, error)
+        with _lines(label, error) as tell:
+            yield tell
 
 
 @contextmanager
@@ -70,24 +86,60 @@ def _bar(label: str, error: Console) -> Iterator[Tell]:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        _DoneColumn(),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=error, transient=True) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        with heard_by(_Downloads(bar)):
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _lines(label: str, error: Console) -> Tell:
+class _DoneColumn(ProgressColumn):
+    """How much is done, in pieces or in bytes."""
+
+    _pieces, _bytes = MofNCompleteColumn(), DownloadColumn()
+
+    def render(self, task: Task) -> RenderableType:
+        return (self._bytes if task.fields.get("in_bytes") else self._pieces).render(task)
+
+
+class _Downloads:
+    """A bar for each large download while it lasts."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, name: str, done: int | None, total: int | None) -> None:
+        if done is None:
+            task = self._tasks.pop(name, None)
+            if task is not None:
+                self._bar.remove_task(task)
+            return
+        if name not in self._tasks:
+            # A name of somebody's file is no markup.
+            self._tasks[name] = self._bar.add_task(f"  {escape(shown(name, 60))}", total=total, in_bytes=True)
+        self._bar.update(self._tasks[name], completed=done, total=total)
+
+
+@contextmanager
+def _lines(label: str, error: Console) -> Iterator[Tell]:
     last = time.monotonic()
 
-    def tell(done: int, total: int | None) -> None:
+    def line(text: Callable[[], str]) -> None:
         nonlocal last
         if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            error.print(f"{label}: {done}" + (f" of {total}" if total else ""), highlight=False)
+            error.print(text(), highlight=False, markup=False)
 
-    return tell
+    def download(name: str, done: int | None, total: int | None) -> None:
+        if done is not None:
+            of = f" of {total / 1e6:,.0f}" if total else ""
+            line(lambda: f"{label}: downloading {shown(name, 60)}, {done / 1e6:,.0f}{of} MB")
+
+    with heard_by(download):
+        yield lambda done, total: line(lambda: f"{label}: {done}" + (f" of {total}" if total else ""))
 
 
 def place(where: str) -> str:

@@ -20,7 +20,7 @@ from builder import hub
 from builder.hub.place import MAIN
 from builder.sources.hub_rows import HubName, hub_name
 from catalog.errors import SpecError
-from catalog.faults import expected_of, plainly
+from catalog.faults import plainly, toml_fault
 from catalog.spec import Spec
 from catalog.whole import write_whole
 
@@ -61,7 +61,10 @@ def find_source_lock(name: HubName, path: Path, named: Path) -> SourceLock | Non
         lock = SourceLock(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise SpecError(
-            "the lock of the source cannot be used", where=file, found=_told(error), fix=f"harborwright lock {named}"
+            "the lock of the source cannot be used",
+            where=file,
+            found=toml_fault(error),
+            fix=f"harborwright lock {named}",
         ) from None
     if lock.source != str(name.place):
         raise SpecError(
@@ -101,10 +104,3 @@ def make_source_lock(name: HubName, path: Path) -> tuple[SourceLock, Path]:
 def at_commit(spec: Spec, name: HubName, lock: SourceLock) -> Spec:
     """The spec with its source at the commit of its lock."""
     return spec.model_copy(update={"source": str(name.at(lock.commit))})
-
-
-def _told(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: expected {expected_of(first)}"
-    return plainly(error)

@@ -83,10 +83,10 @@ def same_so_far(steps: Iterator[Step], state: BuildState) -> tuple[list[Step], I
     return same, iter(())
 
 
-def nothing_to_do(out: Path, same: list[Step], state: BuildState) -> bool:
-    """True where ``same`` is all there is, and all there was."""
+def nothing_to_do(out: Path, same: list[Step], state: BuildState, source: str) -> bool:
+    """True where ``same`` is all there is, and all there was; ``source`` is what the rows stand in."""
     tasks = sum(isinstance(step, Kept) for step in same)
-    rejected = (row.rejected for row in rows_set_aside(same))
+    rejected = (row.rejected(source) for row in rows_set_aside(same))
     whole = lists_digest(out) == state.lists and same_rejected(out, rejected)
     return tasks == len(state) and tasks > 0 and whole
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PYTHON = "/usr/local/bin/python3 -I"
 HEALTH_COMMAND = f"{PYTHON} {paths.HARNESS_DIR}/healthcheck.py"
 PULL_COMMAND = f"{PYTHON} {paths.HARNESS_DIR}/pull_bucket.py"
+# The health check holds what was pulled against what the pull itself wrote down. Where the build knows the tables, what
+# it knows stands in the place of that: names, lengths and hashes of the manifest.
+HOLD_COMMAND = f"/bin/cp {paths.HARNESS_DIR}/manifest.json {paths.HARNESS_DIR}/pulled.json"
 # Seconds: 20 to end processes, 60 to empty what would be collected, and room to start on a loaded machine.
 SEAL_TIMEOUT_SEC = 120.0
 HEALTH_TIMEOUT_SEC = 60.0
@@ -59,6 +62,8 @@ class Class:
     agent: Agent
     health_timeout_sec: float
     bucket: bool
+    # Whether the manifest knows the tables that are pulled.
+    holds: bool = False
 
 
 def health_timeout(data_bytes: int) -> float:
@@ -69,7 +74,7 @@ def health_timeout(data_bytes: int) -> float:
 def _environment(kind: Class) -> EnvironmentConfig:
     from harbor.models.task.config import EnvironmentConfig, HealthcheckConfig, NetworkMode
 
-    command = f"{PULL_COMMAND} && {HEALTH_COMMAND}" if kind.bucket else HEALTH_COMMAND
+    steps = [PULL_COMMAND] * kind.bucket + [HOLD_COMMAND] * kind.holds + [HEALTH_COMMAND]
     timeout = PULL_TIMEOUT_SEC if kind.bucket else kind.health_timeout_sec
     return EnvironmentConfig(
         network_mode=NetworkMode(kind.network.mode),
@@ -79,7 +84,7 @@ def _environment(kind: Class) -> EnvironmentConfig:
         memory_mb=kind.size.memory_mb,
         storage_mb=kind.size.storage_mb,
         env=BUCKET_ENV if kind.bucket else {},
-        healthcheck=HealthcheckConfig(command=command, interval_sec=2.0, timeout_sec=timeout, retries=2),
+        healthcheck=HealthcheckConfig(command=" && ".join(steps), interval_sec=2.0, timeout_sec=timeout, retries=2),
         workdir=paths.WORKDIR,
     )
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 _OWN: Final = "Value error, "  # before the sentences of this project's own validators
 _SAID: Final[Mapping[str, str]] = {
@@ -60,6 +60,14 @@ def plainly(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno).lower()
     return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def toml_fault(error: Exception) -> str:
+    """Why a TOML file of ours could not be read, or what of it is not as it has to be."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'its keys'}: expected {expected_of(first)}"
+    return plainly(error)
 
 
 def line_of_key(text: str, path: Sequence[Any]) -> int | None:

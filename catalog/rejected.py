@@ -39,7 +39,8 @@ class Rejected:
     """A row that became no task.
 
     Attributes:
-        source: the file it stands in, without the folders of the machine that read it.
+        source: the file it stands in; of several the path below their folder or data set, without the folders of the
+            machine that read it.
         line: the line it begins on, in Parquet its row, from 1; None where it stands in no file.
         task_id: its id; empty where it has none.
         kind: the kind of reason, the same for all rows of a kind.

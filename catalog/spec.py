@@ -57,6 +57,10 @@ _REPOSITORY: Final = re.compile(
     rf"(?:localhost|{_LABEL}(?:\.{_LABEL})+|{_LABEL}(?=:))(?::[0-9]{{1,5}})?/{_PART}(?:/{_PART})*"
 )
 _REPOSITORY_LIMIT: Final = 255
+_FOLDER: Final = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
+_BUCKET: Final = re.compile(rf"hf://buckets/[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?:/{_FOLDER})*", re.ASCII)
+# Where boxes pull from.
+HUB_HOST: Final = "huggingface.co"
 # The source that is this project's own rows.
 DEMO: Final = "demo"
 # What a row may have, and so what a file's column may be mapped to.
@@ -112,6 +116,10 @@ class Network(_Section):
                 raise ValueError(f"host names (also *.example.org), addresses or networks; {host[:80]!r} is none")
         return hosts
 
+    def reaches(self, host: str) -> bool:
+        """Whether a box may ask a host of this name."""
+        return self.mode == "public" or host in self.allowed_hosts
+
     @model_validator(mode="after")
     def _hosts_go_with_the_mode(self) -> Self:
         if self.mode == "allowlist" and not self.allowed_hosts:
@@ -161,6 +169,20 @@ class Layer(_Section):
         return name
 
 
+class Pulled(_Section):
+    """Where tables are pulled from, with `data = "bucket"`."""
+
+    # A bucket on the Hub that is there, with a folder in it or not; a folder below it for each set of tables.
+    place: str | None = None
+
+    @field_validator("place")
+    @classmethod
+    def _a_bucket(cls, place: str | None) -> str | None:
+        if place is not None and not _BUCKET.fullmatch(place):
+            raise ValueError("hf://buckets/ORG/NAME, with folders of ASCII letters, digits and ._- after it or not")
+        return place
+
+
 class Push(_Section):
     """How `harborwright push` lays the catalog out."""
 
@@ -194,8 +216,9 @@ class Spec(_Section):
     # The split of a row that names none.
     default_split: str = Field(default="train", validate_default=True)
     license: str | None = None
-    # "bake" puts tables into each task, "layer" into one data image for each set of tables that tasks stand on.
-    data: Literal["bake", "layer"] = "bake"
+    # "bake" puts tables into each task, "layer" into one data image for each set of tables that tasks stand on, and
+    # "bucket" into a bucket on the Hub, from which a task pulls its set before its agent starts.
+    data: Literal["bake", "layer", "bucket"] = "bake"
     # Columns of rows to what the file of rows calls them, where that is something else: {"question": "prompt"}.
     columns: dict[Column, str] = Field(default={})
     image: Image = Image()
@@ -203,19 +226,22 @@ class Spec(_Section):
     network: Network = Network()
     agent: Agent = Agent()
     layer: Layer = Layer()
+    bucket: Pulled = Field(default=Pulled(), validate_default=True)
     push: Push = Push()
     # The folder the spec lies in; relative paths start here.
     folder: Path = Field(default=Path(), exclude=True)
 
-    @field_validator("data", mode="before")
+    @field_validator("bucket")
     @classmethod
-    def _no_bucket_of_a_spec(cls, data: Any) -> Any:
-        if data == "bucket":
-            raise ValueError(
-                '"bake" or "layer" (tables in a bucket are pulled for rows that name it themselves, in hf_bucket: '
-                "what is pulled cannot be held against the tables here)"
-            )
-        return data
+    def _bucket_of_data(cls, bucket: Pulled, info: ValidationInfo) -> Pulled:
+        if info.data.get("data") != "bucket":
+            return bucket
+        if bucket.place is None:
+            raise ValueError('a place with data = "bucket": [bucket] place = "hf://buckets/ORG/NAME"')
+        network = info.data.get("network")
+        if network is not None and not network.reaches(HUB_HOST):
+            raise ValueError(f'a network that reaches it: mode = "public", or {HUB_HOST} among allowed_hosts')
+        return bucket
 
     @field_validator("columns")
     @classmethod

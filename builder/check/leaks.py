@@ -63,9 +63,9 @@ def _side(task: TaskView) -> AgentSide:
 
 
 def _names(task: TaskView) -> list[str]:
-    """The files that an agent can see the names of, those of a data image too."""
+    """The files that an agent can see the names of, those of a data image and those it pulls too."""
     own = [name for name in task.files if not name.startswith(paths.HIDDEN)]
-    if data_image_in(task.manifest) is None:
+    if data_image_in(task.manifest) is None and paths.PULL_BUCKET not in task.files:
         return own
     return own + [f"{paths.DATA}/{table.get('name')}" for table in task.manifest.get("tables", [])]
 

@@ -14,6 +14,7 @@ from builder.check.leaks import leaks
 from builder.check.lint import harbor_lint
 from builder.check.task import TaskView
 from builder.shared_files import SharedFiles
+from builder.task_toml import HOLD_COMMAND
 from catalog import paths
 from catalog.data_image import data_image_in, stands_on
 from catalog.digest import Known, digest_of_directory, hash_of_file
@@ -118,6 +119,7 @@ def tables_are_there(task: TaskView) -> Iterator[Finding]:
     listed = {str(table["name"]): table for table in task.manifest.get("tables", [])}
     present = {name.removeprefix(f"{paths.DATA}/") for name in task.files if task.is_data(name)}
     if paths.PULL_BUCKET in task.files:
+        yield from _tables_are_held(task, listed, present)
         return
     image = data_image_in(task.manifest)
     if image is not None:
@@ -136,6 +138,16 @@ def tables_are_there(task: TaskView) -> Iterator[Finding]:
             yield _error(task, "S34-no-table", f"table {name!r} is empty", "give the row a table with rows in it")
         elif _sha256(task, f"{paths.DATA}/{name}") != listed[name].get("sha256"):
             yield _error(task, "S34-table-differs", f"table {name!r} is not the one of the manifest")
+
+
+def _tables_are_held(task: TaskView, listed: dict[str, Any], present: set[str]) -> Iterator[Finding]:
+    """A task that pulls its tables has none beside it; those that its manifest knows its health check holds to it."""
+    for name in sorted(present):
+        yield _error(task, "S34-table-differs", f"table {name!r} lies beside the bucket", file=paths.MANIFEST)
+    check = task.config.get("environment", {}).get("healthcheck", {})
+    if listed and HOLD_COMMAND not in str(check.get("command", "")):
+        message = "the health check does not hold what was pulled to the manifest"
+        yield _error(task, "S34-table-differs", message, file=paths.TASK_TOML)
 
 
 def _tables_are_in_the_image(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from builder import show
+from builder import hub, show
 from builder.build import BuildReport, build
 from builder.commands.given import spec_of, spec_place
 from builder.commands.options import (
@@ -27,6 +27,7 @@ from builder.commands.options import (
 )
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
+from builder.tables_lock import bucket_of, find_tables_lock, make_tables_lock, renewing
 from catalog import paths
 from catalog.errors import SpecError, UserError
 from catalog.spec import Spec
@@ -82,10 +83,34 @@ def pinned(spec: Spec, source: Path) -> Iterator[Spec]:
     typer.echo(f"wrote {file}, {name.place} at commit {made.commit}; harborwright lock renews it", err=True)
 
 
+@contextlib.contextmanager
+def bucket_for(spec: Spec, source: Path, cache: Path) -> Iterator[hub.BucketFiles | None]:
+    """The bucket that the spec's tables lie in, with the files of its lock, which is made where there is none yet.
+
+    None where they lie elsewhere. A lock that was made for a build that fails goes again.
+    """
+    place = bucket_of(spec)
+    if place is None:
+        yield None
+        return
+    beside, renew = spec_place(source), renewing(spec, source)
+    lock = find_tables_lock(spec, place, beside, source)
+    if lock is not None:
+        yield hub.BucketFiles(place, lock.stored, cache, renew)
+        return
+    made, file = make_tables_lock(place, beside)
+    try:
+        yield hub.BucketFiles(place, made.stored, cache, renew)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    typer.echo(f"wrote {file}, {show.counted(len(made.files), 'file')} of {place}; {renew} renews it", err=True)
+
+
 def run_build(
     source: Path,
     out: Path | None,
-    tables: Path | None,
+    tables: str | Path | None,
     name: str | None,
     jobs: int | None,
     quiet: bool,
@@ -94,17 +119,18 @@ def run_build(
 ) -> BuildReport:
     """Build what the arguments name, with a progress bar unless ``quiet``."""
     spec = spec_of(source, tables, name)
-    if resend and spec.data != "layer":
+    if resend and spec.data == "bake":
         raise SpecError(
-            "--resend is about data images, and this catalog has none",
+            "--resend is about data images, or tables in a bucket, and this catalog has none",
             where=source,
-            expected='data = "layer" in a spec',
+            expected='data = "layer" or "bucket" in a spec',
             found=f"data = {spec.data!r}",
             fix="leave --resend out",
         )
     place = out or paths.repository_root() / "catalog" / "dist" / spec.name
     with (
         pinned(spec, source) as exact,
+        bucket_for(spec, source, cache_folder()) as bucket,
         lock_for(spec, source) as lock,
         show.progress(f"building {spec.full_name}", quiet=quiet) as tell,
     ):
@@ -116,6 +142,7 @@ def run_build(
             jobs=jobs or os.cpu_count() or 1,
             strict=strict,
             resend=resend,
+            bucket=bucket,
             progress=lambda tasks: tell(tasks, None),
         )
 
@@ -138,15 +165,18 @@ def print_report(report: BuildReport) -> None:
         show.console.print(f"  splits: {_counts(report.splits)}{tiers}")
         show.console.print(f"  answer types: {_counts(report.answer_types)}")
     if report.images:
-        sent = (
-            f"{report.images_sent:,} sent ({report.image_bytes_sent / 1e6:,.1f} MB)"
-            if report.images_sent
-            else "none sent"
-        )
+        sent = _sent(report.images_sent, report.image_bytes_sent)
         show.console.print(f"  {show.counted(report.images, 'data image')} asked for, {sent}")
+    if report.bucket_sets:
+        sets = show.counted(report.bucket_sets, "set of tables", "sets of tables")
+        show.console.print(f"  {sets} in the bucket, {_sent(report.bucket_sets_sent, report.bucket_bytes_sent)}")
     show.findings(report.findings)
     if report.set_aside:
         _print_set_aside(report)
+
+
+def _sent(count: int, length: int) -> str:
+    return f"{count:,} sent ({length / 1e6:,.1f} MB)" if count else "none sent"
 
 
 def _print_set_aside(report: BuildReport) -> None:

@@ -26,12 +26,12 @@ _CONVERT = {
 }
 
 
-def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
+def spec_of(source: Path, tables: str | Path | None, name: str | None) -> Spec:
     """The spec at ``source``, or for rows the spec that the options spell out.
 
     Args:
         source: a spec's file, a file or folder of rows, or how a data set on the Hub is spelt.
-        tables: with rows, the folder of their tables.
+        tables: with rows, the folder of their tables, or the bucket.
         name: with rows, the catalog's name.
 
     Raises:
@@ -53,32 +53,45 @@ def spec_of(source: Path, tables: Path | None, name: str | None) -> Spec:
             found=name or "nothing",
             fix=f"harborwright build {source} --name my-org/{stem.lower()}",
         )
-    if tables and not tables.is_dir():
-        raise SpecError(
-            "there is no such folder of tables",
-            where=tables,
-            expected="the folder that the rows' tables lie in",
-            found="a file" if tables.exists() else "nothing",
-            fix="correct --tables",
-        )
     values = {"org": parts[1], "name": parts[2], "source": str(hub or source.resolve().name)}
     if tables:
-        values["tables"] = str(tables.resolve())
+        values["tables"] = _place_of_tables(tables)
     return parse_spec(values, spec_place(source))
 
 
-def rows_alone(source: Path) -> Spec:
-    """The spec at ``source``; for rows the one whose images and commit a build of them would take.
+def _place_of_tables(tables: str | Path) -> str:
+    """What ``--tables`` names, from wherever a spec might lie."""
+    if str(tables).startswith(SCHEME):
+        return str(tables)
+    folder = Path(tables)
+    if not folder.is_dir():
+        raise SpecError(
+            "there is no such folder of tables",
+            where=folder,
+            expected="the folder that the rows' tables lie in",
+            found="a file" if folder.exists() else "nothing",
+            fix="correct --tables",
+        )
+    return str(folder.resolve())
+
+
+def rows_alone(source: Path, tables: str | None = None) -> Spec:
+    """The spec at ``source``; for rows the one whose images, commit and tables a build of them would take.
 
     Raises:
         SpecError: where there are no such rows, or the spec cannot be used.
     """
     hub = hub_of(source)
     if hub is None and not source.is_dir() and not is_rows(source):
+        if tables:
+            raise SpecError("--tables goes with rows", where=source, fix="set it in the spec")
         return read_spec(source)
     if hub is None and not source.exists():
         raise SpecError("there is no such file of rows", where=source, fix="correct the path")
-    return parse_spec({"org": "rows", "name": "rows", "source": str(hub or source.name)}, spec_place(source))
+    values = {"org": "rows", "name": "rows", "source": str(hub or source.name)}
+    if tables:
+        values["tables"] = _place_of_tables(tables)
+    return parse_spec(values, spec_place(source))
 
 
 def hub_of(source: Path) -> HubName | None:

@@ -19,7 +19,8 @@ SpecArgument = Annotated[
 CatalogArgument = Annotated[Path, typer.Argument(help="A catalog that `harborwright build` made.")]
 OutOption = Annotated[Path | None, typer.Option(help="Where the catalog goes (default: catalog/dist/NAME).")]
 TablesOption = Annotated[
-    Path | None, typer.Option(help="With rows: the folder of their tables (default: beside the rows).")
+    str | None,
+    typer.Option(help="With rows: the folder of their tables, or hf://buckets/ORG/NAME (default: beside the rows)."),
 ]
 NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")]
@@ -29,7 +30,8 @@ StrictOption = Annotated[
 ResendOption = Annotated[
     bool,
     typer.Option(
-        "--resend", help='With data = "layer": ask for the data images of all tasks, and send what their registry lost.'
+        "--resend",
+        help='With data = "layer" or "bucket": ask for all tables there, and send what the registry or bucket lost.',
     ),
 ]
 OverlapOption = Annotated[

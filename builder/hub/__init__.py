@@ -1,6 +1,7 @@
 """Talking to the Hub: asked again where that may help, answers bounded in bytes and in time, errors told in a sentence.
 
 ``Repository`` is one data set that is read; who pushes builds on it (``builder/ship``), and so do rows that lie there.
+``Bucket`` is one bucket, that tables are read from or put into.
 What asks the Hub is loaded when it is first used: most builds never do, and huggingface_hub takes longer to load than
 all that they need.
 """
@@ -13,12 +14,33 @@ from typing import TYPE_CHECKING, Final
 from builder.hub.place import HubPlace
 
 if TYPE_CHECKING:
+    from builder.hub.answers import EndlessError
+    from builder.hub.bucket import Bucket
+    from builder.hub.bucket_files import BucketFiles
+    from builder.hub.contained import refuse_paths
     from builder.hub.repository import Repository, token_from
     from builder.hub.snapshot import Snapshot
 
-__all__ = ["HubPlace", "Repository", "Snapshot", "token_from"]
+__all__ = [
+    "Bucket",
+    "BucketFiles",
+    "EndlessError",
+    "HubPlace",
+    "Repository",
+    "Snapshot",
+    "refuse_paths",
+    "token_from",
+]
 
-_LATER: Final = {"Repository": "repository", "Snapshot": "snapshot", "token_from": "repository"}
+_LATER: Final = {
+    "Bucket": "bucket",
+    "BucketFiles": "bucket_files",
+    "EndlessError": "answers",
+    "Repository": "repository",
+    "Snapshot": "snapshot",
+    "refuse_paths": "contained",
+    "token_from": "repository",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -30,27 +30,42 @@ def download(repository: Repository, path: str, commit: str, folder: Path, limit
             what comes without an end or finds no room, the folder goes as a whole; else whole files stay.
     """
     try:
-        _refuse_without_room(path, folder, limit)
+        folder.mkdir(parents=True, exist_ok=True)
+        refuse_without_room(path, folder, 0 if (folder / path).exists() else limit)
         return repository.fetch(path, commit, folder, limit)
     except EndlessError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise HubError(
-            "a download cannot be kept",
-            where=folder,
-            expected="room in the cache",
-            found=plainly(error),
-            fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
-        ) from None
+        raise no_room(folder, error) from None
 
 
-def _refuse_without_room(path: str, folder: Path, limit: int) -> None:
-    """Of a file whose length is stated, no byte is asked for where it has no room."""
-    folder.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(folder).free
-    if limit > max(free, _SMALL) and not (folder / path).exists():
+def no_room(folder: Path, error: OSError) -> HubError:
+    """What to raise where this machine cannot keep what was downloaded."""
+    return HubError(
+        "a download cannot be kept",
+        where=folder,
+        expected="room in the cache",
+        found=plainly(error),
+        fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
+    )
+
+
+def refuse_without_room(path: str, folder: Path, length: int, there: int = 0) -> None:
+    """Of a file whose length is stated, no byte is asked for where it has no room.
+
+    Args:
+        path: the file, for messages.
+        folder: of ours, which is there.
+        length: its bytes.
+        there: how many of them an earlier attempt left.
+
+    Raises:
+        HubError: where the rest of them finds no room.
+    """
+    free, limit = shutil.disk_usage(folder).free, length - there
+    if limit > max(free, _SMALL):
         raise HubError(
             "the cache is too small for this download",
             where=folder,

@@ -1,19 +1,17 @@
 """Asks the Hub again where that may help, and says in a sentence what it means where it does not.
 
-HTTP (RFC 9110): 429 and 503 say in ``Retry-After`` when to come back; 5xx and a cut connection are tried again after a
-wait that doubles. huggingface_hub does so for some of its requests; this is for all.
+huggingface_hub asks again for some of its requests; this is for all. How often and after how long: ``builder/retries``.
 """
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import httpx2
 from huggingface_hub.errors import (
+    BucketNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
     OfflineModeIsEnabled,
@@ -23,14 +21,13 @@ from huggingface_hub.errors import (
 )
 
 from builder.hub.answers import LONGEST_WAIT, unusable_answer
+from builder.retries import AGAIN, Waits, retry_after
 from catalog.errors import HubError
 from catalog.faults import plainly
 from catalog.written import shown
 
-# huggingface_hub asks some things six times by itself before this counts one.
-ATTEMPTS: Final = 4
-FIRST_WAIT: Final = 2.0  # seconds
-_AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
+# Seconds; huggingface_hub asks some things six times by itself before this counts one.
+FIRST_WAIT: Final = 2.0
 # What taking apart an answer of another form ends in, in huggingface_hub.
 _NONSENSE: Final = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError,
@@ -69,23 +66,20 @@ def patiently[T](
     Raises:
         HubError: where the Hub refuses, or goes on failing.
     """
-    wait = FIRST_WAIT
-    for attempt in range(1, ATTEMPTS + 1):
+    waits = Waits(FIRST_WAIT)
+    while True:
         try:
             return call()
         except (HfHubHTTPError, httpx2.TransportError, OSError, RuntimeError, *_NONSENSE) as error:
             cause = _cause(error)
             if cause is None:
-                known = _offline(error, place) or _of_the_store(error, place, token) or _no_answer(error, place, token)
-                raise known or error from None
+                raise _otherwise_known(error, place, token) or error from None
             asked = _retry_after(cause)
-            if not _may_help(cause) or attempt == ATTEMPTS or (asked or 0) > LONGEST_WAIT:
+            if not _may_help(cause) or waits.are_over or (asked or 0) > LONGEST_WAIT:
                 raise _told(cause, place, token) from None
-        time.sleep(wait if asked is None else asked)
-        wait *= 2
+        waits.wait(asked)
         if settled is not None and settled():
             return None
-    raise AssertionError("the last attempt returns or raises")
 
 
 Failure = HfHubHTTPError | httpx2.TransportError | _CutError
@@ -114,18 +108,12 @@ def _asked_for(error: Failure) -> str:
 
 
 def _may_help(error: Failure) -> bool:
-    return not isinstance(error, HfHubHTTPError) or _status(error) in _AGAIN
+    return not isinstance(error, HfHubHTTPError) or _status(error) in AGAIN
 
 
 def _retry_after(error: Failure) -> float | None:
-    """Seconds that the Hub asks to wait, which it may say as a number or as a date; None where it says nothing."""
-    value = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
-    if value.isdecimal():
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError, LookupError, OverflowError):
-        return None
+    """Seconds that the Hub asks to wait; None where it says nothing."""
+    return retry_after(error.response.headers.get("Retry-After", "")) if isinstance(error, HfHubHTTPError) else None
 
 
 def _told(error: Failure, place: str, token: str | None) -> HubError:
@@ -136,6 +124,16 @@ def _told(error: Failure, place: str, token: str | None) -> HubError:
         if holds(error, found.lower(), token):
             return make(place, found)
     return HubError("the Hub refused", where=place, found=found, fix="see the reason; then run the command again")
+
+
+def _otherwise_known(error: Exception, place: str, token: str | None) -> HubError | None:
+    """What huggingface_hub tells by an error that is none of the network's; None for anything else."""
+    return (
+        _offline(error, place)
+        or _of_the_store(error, place, token)
+        or _of_xet(error, place, token)
+        or _no_answer(error, place, token)
+    )
 
 
 def _offline(error: Exception, place: str) -> HubError | None:
@@ -149,11 +147,39 @@ def _of_the_store(error: Exception, place: str, token: str | None) -> HubError |
     """What the store of large files refused, which huggingface_hub tells as a ValueError; None for anything else."""
     if not isinstance(error, ValueError) or "LFS batch API returned errors" not in str(error):
         return None
-    found = shown(str(error).replace(token or "\0", "(the token)").partition("\n")[2], 300)
+    return store_refuses(str(error).partition("\n")[2], place, token)
+
+
+def store_refuses(said: str, place: str, token: str | None) -> HubError:
+    """What to raise where the Hub takes a request, and not a file of it, for the reason that it said."""
+    found = shown(said.replace(token or "\0", "(the token)"), 300)
     quota = any(word in found.lower() for word in _QUOTA)
     message = "the Hub has no room left for this account" if quota else "the Hub's store refuses a file"
-    fix = _MORE_ROOM if quota else "see the reason; then push again"
-    return HubError(message, where=place, found=found, fix=fix)
+    return HubError(
+        message, where=place, found=found, fix=_MORE_ROOM if quota else f"see the reason; then {_AGAIN_FIX}"
+    )
+
+
+def _of_xet(error: Exception, place: str, token: str | None) -> HubError | None:
+    """What the library of xet, which asks again by itself, gave up over; None for anything else.
+
+    It is no Python and raises bare errors: what they are is told by who called it.
+    """
+    last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    theirs = str(last.f_globals.get("__name__")).startswith("huggingface_hub")
+    named = type(error).__module__.partition(".")[0] == "hf_xet"
+    bare = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno is None)
+    if not named and not (theirs and bare and not isinstance(error, _NONSENSE)):
+        return None
+    found = shown(f"{type(error).__name__}: {plainly(error)}".replace(token or "\0", "(the token)"), 300)
+    if "(403 " in found or "(401 " in found:
+        return HubError(_MAY_NOT, where=place, found=found, fix=_RIGHTS)
+    return HubError(
+        "the Hub's store of large files fails, or cannot be reached",
+        where=place,
+        found=found,
+        fix="see the reason, check the connection and any proxy, then run the command again",
+    )
 
 
 def _no_answer(error: Exception, place: str, token: str | None) -> HubError | None:
@@ -175,6 +201,12 @@ def _found(error: Failure) -> str:
     return shown(f"HTTP {_status(error)}" + (f": {said}" if said else ""), 300)
 
 
+def _is_no_bucket(error: Failure) -> bool:
+    if isinstance(error, RemoteEntryNotFoundError):
+        return False
+    return isinstance(error, BucketNotFoundError) or (_status(error) == 404 and "/api/buckets/" in _asked_for(error))
+
+
 def _is(*statuses: int) -> Callable[[Failure, str, str | None], bool]:
     return lambda error, found, token: _status(error) in statuses
 
@@ -184,13 +216,36 @@ def _makes(message: str, fix: str, kind: type[HubError] = HubError) -> Callable[
 
 
 _SIGN_IN: Final = "set HF_TOKEN or run `hf auth login` (push and pull also take --token-env VARIABLE)"
-_MORE_ROOM: Final = "free some storage there or enlarge it, then push again"
+_AGAIN_FIX: Final = "run the command again"
+_MORE_ROOM: Final = f"free some storage there or enlarge it, then {_AGAIN_FIX}"
+_MAY_NOT: Final = "this token may not do that here"
+_RIGHTS: Final = "use a token with the right to write to this repository or organisation"
 _Meaning = tuple[Callable[[Failure, str, str | None], bool], Callable[[str, str], HubError]]
 # The first that holds is told.
 _MEANINGS: Final[tuple[_Meaning, ...]] = (
     (
         lambda error, found, token: isinstance(error, RevisionNotFoundError),
         _makes("this repository has no such revision", "name a commit, a tag or a branch that it has"),
+    ),
+    (
+        lambda error, found, token: _is_no_bucket(error) and token is None,
+        _makes(
+            "there is no such bucket, or it is private and no token was given",
+            f"correct the name; for a private one {_SIGN_IN}",
+            MissingRepositoryError,
+        ),
+    ),
+    (
+        lambda error, found, token: _is_no_bucket(error),
+        _makes(
+            "there is no such bucket, or this token may not see it",
+            "correct the name (`hf buckets create ORG/NAME --private` makes one), or use a token that may read it",
+            MissingRepositoryError,
+        ),
+    ),
+    (
+        lambda error, found, token: _status(error) == 404 and "/buckets/" in _asked_for(error),
+        _makes("the bucket lacks a file that it listed", "run the command again once nobody writes to the bucket"),
     ),
     (
         lambda error, found, token: isinstance(error, RemoteEntryNotFoundError),
@@ -233,9 +288,7 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
     ),
     (
         _is(403),
-        _makes(
-            "this token may not do that here", "use a token with the right to write to this repository or organisation"
-        ),
+        _makes(_MAY_NOT, _RIGHTS),
     ),
     (
         _is(409, 412),

@@ -18,6 +18,7 @@ from huggingface_hub import HfApi, get_token
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from builder.downloads import Bar
 from builder.hub.answers import bound_answers, file_of_at_most, no_more_than, unusable_answer
 from builder.hub.patience import patiently
 from builder.hub.place import COMMIT, MAIN, HubPlace
@@ -74,6 +75,16 @@ def token_from(variable: str | None) -> str | None:
     return token
 
 
+def hub_api(token: str | None) -> HfApi:
+    """huggingface_hub's client, with answers that end; ``token`` None asks as nobody."""
+    # Read now, not when huggingface_hub is imported; a token that is None must not be looked for again.
+    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
+    bound_answers()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what it retries is told by us, or mended
+    disable_progress_bars()
+    return HfApi(endpoint=endpoint, token=token or False)
+
+
 class Repository:
     """A data set on the Hub; every call raises HubError where the Hub refuses or cannot be reached."""
 
@@ -81,12 +92,7 @@ class Repository:
         """``place`` names the repository; ``token`` None asks as nobody."""
         self.place = place
         self._token = token
-        # Read now, not when huggingface_hub is imported; a token that is None must not be looked for again.
-        endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
-        self._api = HfApi(endpoint=endpoint, token=token or False)
-        bound_answers()
-        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what it retries is told by us, or mended
-        disable_progress_bars()
+        self._api = hub_api(token)
 
     @property
     def url(self) -> str:
@@ -139,7 +145,7 @@ class Repository:
         with file_of_at_most(limit):
             name = self._ask(
                 lambda: self._api.hf_hub_download(
-                    self.place.repo, path, repo_type=REPO_TYPE, revision=commit, local_dir=folder
+                    self.place.repo, path, repo_type=REPO_TYPE, revision=commit, local_dir=folder, tqdm_class=Bar
                 )
             )
         return Path(name)

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from builder.hub.answers import unusable_answer
+from builder.hub.contained import refuse_paths
 from builder.hub.download import download
 from builder.hub.place import HubPlace
 from builder.hub.repository import Held, Repository, token_from
@@ -22,8 +22,8 @@ from catalog.written import shown
 
 _FOLDER: Final = "hub"  # below the cache
 _LISTING: Final = "listing.json"
-_PATH_BYTES: Final = 1024
-_PARTS: Final = 64
+# Where huggingface_hub keeps its notes, and what is git's.
+_NOT_THEIRS: Final = frozenset({".cache", ".git"})
 
 
 class Snapshot:
@@ -61,7 +61,7 @@ class Snapshot:
         kept = self._kept_listing()
         if kept is None:
             kept = self._repository.tree(self._commit)
-            _refuse_paths(kept, self.where)
+            refuse_paths(kept, self.where, _NOT_THEIRS)
             try:
                 self._home.mkdir(parents=True, exist_ok=True)
                 write_whole(self._home / _LISTING, json.dumps({path: list(held) for path, held in kept.items()}))
@@ -76,7 +76,7 @@ class Snapshot:
                 str(path): Held(str(blob), None if sha256 is None else str(sha256), int(length))
                 for path, (blob, sha256, length) in kept.items()
             }
-            _refuse_paths(found, self.where)
+            refuse_paths(found, self.where, _NOT_THEIRS)
         except (OSError, ValueError, TypeError, AttributeError, HubError):
             return None
         return found
@@ -113,14 +113,3 @@ def _no_room(folder: Path, error: OSError) -> HubError:
         found=plainly(error),
         fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
     )
-
-
-def _refuse_paths(files: dict[str, Held], where: str) -> None:
-    """A path of a listing becomes one of this machine: it must lie below its folder, and apart from what is ours."""
-    for path in files:
-        parts = path.split("/")
-        strange = {"", ".", ".."} & set(parts) or parts[0] in (".cache", ".git") or "\\" in path or "\0" in path
-        if strange or len(parts) > _PARTS or len(path.encode(errors="replace")) > _PATH_BYTES:
-            raise unusable_answer(
-                where, "paths below the repository", shown(repr(path), 200), "it lists a file of a strange name"
-            )

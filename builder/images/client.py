@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -22,13 +21,12 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, Final
 
 from builder.images.reference import is_loopback, public_host
+from builder.retries import AGAIN, ATTEMPTS, Waits, retry_after
 
-ATTEMPTS: Final = 4
 FIRST_WAIT: Final = 1.0  # seconds; doubled each time
 LONGEST_WAIT: Final = 60.0  # seconds that a registry may ask for in Retry-After
 # What is read of an answer that is no blob: manifests have at most 4 MiB by the protocol's own advice.
 ANSWER_BYTES: Final = 4 << 20
-_AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
 _CHALLENGE: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -152,21 +150,19 @@ class Client:
         Raises:
             urllib.error.HTTPError, OSError, ValueError: as ``send`` does, the last time.
         """
-        wait = FIRST_WAIT
-        for left in reversed(range(self.attempts)):
-            asked = ""
+        waits = Waits(FIRST_WAIT, self.attempts)
+        while True:
+            asked = None
             try:
                 return call()
             except urllib.error.HTTPError as error:
-                asked = error.headers.get("Retry-After") or ""
-                if error.code not in _AGAIN or not left:
+                asked = retry_after(error.headers.get("Retry-After") or "")
+                if error.code not in AGAIN or waits.are_over:
                     raise
             except (ConnectionError, TimeoutError, HTTPException, urllib.error.URLError) as error:
-                if _is_lasting(error) or not left:
+                if _is_lasting(error) or waits.are_over:
                     raise error if isinstance(error, OSError) else ValueError(str(error) or repr(error)) from None
-            time.sleep(min(float(asked), LONGEST_WAIT) if asked.isdecimal() else wait)
-            wait *= 2
-        raise AssertionError("the last attempt returns or raises")
+            waits.wait(None if asked is None else min(asked, LONGEST_WAIT))
 
     def _opened(
         self, method: str, url: str, scope: str | None, headers: Mapping[str, str], body: Body | None

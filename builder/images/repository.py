@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Final
 
-from builder.images.client import ATTEMPTS, Answer, Body, Client
+from builder.images.client import Answer, Body, Client
 from builder.images.troubles import told
+from builder.retries import ATTEMPTS
 from catalog.errors import ImageError
 
 OCI_INDEX: Final = "application/vnd.oci.image.index.v1+json"

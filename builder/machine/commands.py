@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from builder.commands.given import rows_alone, spec_place
+from builder.commands.options import TablesOption
 from builder.doctor import Check, examine, lacks
 from builder.lock import make_lock
 from builder.source_lock import make_source_lock, unpinned_source
+from builder.tables_lock import bucket_of, make_tables_lock
 
 _COLOURS = {"ok": typer.colors.GREEN, "warn": typer.colors.YELLOW, "lack": typer.colors.RED}
 _NAME_WIDTH = 16
@@ -57,19 +59,26 @@ def _print(check: Check) -> None:
 
 def lock(
     spec: Annotated[Path, typer.Argument(help="The spec's TOML file, or rows (files, or hf:ORG/NAME) without a spec.")],
+    tables: TablesOption = None,
     kind: Annotated[LockKind | None, typer.Option(help="Overrules image.lock of the spec.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Resolve the digests of a spec's images, and the commit of rows on the Hub; older locks there are renewed."""
-    given, place = rows_alone(spec), spec_place(spec)
+    """Resolve a spec's images, the commit of rows on the Hub and the files of a bucket; older locks are renewed."""
+    given, place = rows_alone(spec, tables), spec_place(spec)
     name = unpinned_source(given)
     # First the rows: they can be renewed where no registry answers.
     source = make_source_lock(name, place) if name else None
     if source and not as_json:
         typer.echo(f"{source[1]}: {source[0].source}\n  {source[0].commit}")
+    bucket = bucket_of(given)
+    held = make_tables_lock(bucket, place) if bucket else None
+    if held and not as_json:
+        typer.echo(f"{held[1]}: {held[0].tables}\n  {len(held[0].files):,} files")
     made, file = make_lock(given, place, kind.value if kind else None, spec)
     if as_json:
         told = {"source": {"file": str(source[1]), **source[0].model_dump()}} if source else {}
+        if held:
+            told["tables"] = {"file": str(held[1]), "tables": held[0].tables, "files": len(held[0].files)}
         print(json.dumps({"file": str(file), **made.model_dump(), **told}))
     else:
         typer.echo(f"{file}: kind {made.kind}")

@@ -208,6 +208,19 @@ def _how_to_run(manifest: Manifest, about: About) -> str:
 
 def _where_tables_are(data: Mapping[str, Data]) -> list[str]:
     """Where an engine takes the tables from, where they are not in the tasks."""
+    told = [*_in_images(data), *_in_buckets(data)]
+    return ["## Where the tables are", *told] if told else []
+
+
+def _in_buckets(data: Mapping[str, Data]) -> list[str]:
+    buckets = sorted({one.bucket for one in data.values() if one.bucket})
+    if not buckets:
+        return []
+    named = ", ".join(_code(f"hf://buckets/{bucket}") for bucket in buckets)
+    return [f"Tasks pull tables from {named} when they start: whoever runs them must be allowed to read there."]
+
+
+def _in_images(data: Mapping[str, Data]) -> list[str]:
     images = {one.image for one in data.values() if one.image}
     if not images:
         return []
@@ -218,7 +231,7 @@ def _where_tables_are(data: Mapping[str, Data]) -> list[str]:
     told += "which the machine that runs them must be able to pull."
     if any(is_loopback(place.partition("/")[0]) for place in places):
         told += " **That is a registry of one machine**: nowhere else do these tasks run."
-    return ["## Where the tables are", told]
+    return [told]
 
 
 def _code(text: str) -> str:

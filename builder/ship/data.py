@@ -1,4 +1,4 @@
-"""Where the tables of published tasks are, and how large: in the task, or in a data image that its manifest names."""
+"""Where the tables of published tasks are, and how large: in the task, or in the image or bucket of its manifest."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What a task's tables are; ``image`` is where, and None where the task holds them itself or pulls them."""
+    """What a task's tables are, and in which data image or bucket; in none where the task holds them itself."""
 
     tables: tuple[Held, ...]
     image: str | None = None
+    bucket: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -51,19 +52,19 @@ def data_of(catalog: Path, tasks: Iterable[Listed]) -> dict[str, Data]:
             found[entry.path] = Data(own)
             continue
         if manifest not in known:
-            known[manifest] = _in_image(catalog / entry.path / paths.MANIFEST, manifest)
+            known[manifest] = _elsewhere(catalog / entry.path / paths.MANIFEST, manifest)
         found[entry.path] = known[manifest]
     return found
 
 
-def _in_image(place: Path, sha256: str) -> Data:
+def _elsewhere(place: Path, sha256: str) -> Data:
     try:
         text = place.read_bytes()
         if hashlib.sha256(text).hexdigest() != sha256:
             raise ValueError("other bytes than before")
         manifest = json.loads(text)
         tables = tuple(Held(str(table["sha256"]), int(table["bytes"])) for table in manifest["tables"])
-        return Data(tables, data_image_in(manifest))
+        return Data(tables, data_image_in(manifest), (manifest.get("bucket") or {}).get("id"))
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise CatalogError(
             "a file changed while the catalog was being pushed",

@@ -114,10 +114,15 @@ class SetAside:
         """The fields for ``--json``, without the question."""
         return {name: value for name, value in asdict(self).items() if name != "question"}
 
-    @property
-    def rejected(self) -> Rejected:
-        """The row as a catalog lists it: the folders of the file of rows are this machine's own affair."""
-        place = self.where.rpartition("/")[2]
+    def rejected(self, source: str) -> Rejected:
+        """The row as a catalog lists it.
+
+        Args:
+            source: what the rows stand in, as its ``where`` has it. Of a folder or a data set the path from there is
+                told, as shards of one name may lie in several folders; where that lies is this machine's own affair.
+        """
+        inside = bool(source) and self.where.startswith(f"{source}/")
+        place = self.where[len(source) + 1 :] if inside else self.where.rpartition("/")[2]
         file, _, number = place.rpartition(":")
         source, line = (file, int(number)) if number.isdecimal() else (place, None)
         return Rejected(source, line, self.task_id, self.kind, self.reason, self.question)

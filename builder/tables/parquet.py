@@ -9,12 +9,10 @@ import pyarrow.parquet as pq
 
 from builder.tables.columns import OBJECT_TEXT_BYTES, TEXT_OFFSET_BYTES
 from builder.tables.files import Cost, TableFile
+from builder.tables.parquet_bounds import batches, rows_at_once
 from catalog.errors import EmptyTableError, TableError
 from catalog.faults import plainly
 
-# As many values as eight GiB hold at two bytes each, the most that other tables may have.
-MOST_VALUES: Final = 4 << 30
-_BATCH = 8192
 # What reading takes whatever the size: Arrow's code and its pool once, and an arena for every column decoded side by
 # side, of which there are as many as the host has cores (a container's share of them is not asked). Measured with
 # 1, 2 and 16 threads over 5,000 to 1,500,000 rows.
@@ -28,12 +26,10 @@ def check(file: TableFile) -> list[str]:
     """Decode a Parquet file batch by batch.
 
     Raises:
-        TableError: where it is no Parquet file, is damaged, or holds no row.
+        TableError: where it is no Parquet file, is damaged, holds no row, or more than a table may.
     """
     try:
-        with pq.ParquetFile(file.path, pre_buffer=False) as table:
-            _refuse_values(file, table.metadata.num_rows, table.metadata.num_columns)
-            rows = sum(batch.num_rows for batch in table.iter_batches(batch_size=_BATCH, use_threads=False))
+        rows = sum(batch.num_rows for batch in batches(file))
     except (pa.ArrowException, OSError) as error:
         raise TableError(
             "the Parquet table cannot be read",
@@ -49,18 +45,6 @@ def check(file: TableFile) -> list[str]:
     return []
 
 
-def _refuse_values(file: TableFile, rows: int, columns: int) -> None:
-    """A value that repeats takes no room in Parquet, so its few bytes may say more than anybody can read."""
-    if rows * columns > MOST_VALUES:
-        raise TableError(
-            "the table is too large",
-            where=file.path,
-            expected=f"at most {MOST_VALUES} values",
-            found=f"{rows} rows of {columns} columns",
-            fix="ship a part of it, as a file of its own",
-        )
-
-
 def cost(file: TableFile) -> Cost:
     """The frame of a Parquet file: fixed widths from the schema, text lengths from a sample.
 
@@ -69,8 +53,8 @@ def cost(file: TableFile) -> Cost:
     with pq.ParquetFile(file.path, pre_buffer=False) as table:
         rows = table.metadata.num_rows
         groups = sorted({0, table.num_row_groups // 2, table.num_row_groups - 1})
-        batches = [next(table.iter_batches(batch_size=_BATCH, row_groups=[group]), None) for group in groups]
-        sample = pa.Table.from_batches([batch for batch in batches if batch is not None])
+        parts = [next(table.iter_batches(rows_at_once(file, group), row_groups=[group]), None) for group in groups]
+        sample = pa.Table.from_batches([part for part in parts if part is not None])
     if not sample.num_rows:
         return Cost(0)
     frame = int(rows * sum(_bytes_per_value(column) for column in sample.columns))

@@ -1,7 +1,8 @@
-"""Where the names of tables begin: a folder of this machine, or a data set on the Hub at one commit."""
+"""Where the names of tables begin: a folder of this machine, a data set on the Hub at one commit, or a bucket there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
@@ -9,7 +10,7 @@ from builder import hub
 from builder.tables.files import refuse_size
 from catalog.errors import TableError
 
-# What a folder of a data set may bring to one row.
+# What a folder of a data set or a bucket may bring to one row.
 _MOST_FILES: Final = 10_000
 
 
@@ -58,20 +59,45 @@ class HubStore:
 
     def bring(self, name: PurePosixPath, where: str) -> None:
         """Download the file, or what lies in the folder of this name; hidden files stay where they are."""
-        path, files = str(name), self._snapshot.files
-        wanted = [path] if path in files else [one for one in files if _is_below(one, path)]
-        if len(wanted) > _MOST_FILES:
-            raise TableError(
-                "the table folder holds too many files",
-                where=where,
-                expected=f"at most {_MOST_FILES:,}",
-                found=f"{len(wanted):,} in {path}",
-                fix="name the files that the question needs",
-            )
-        for one in wanted:
-            refuse_size(self.folder / one, files[one].bytes)
-        for one in wanted:
+        for one in _wanted(str(name), self._snapshot.files, self.folder, where):
             self._snapshot.fetch(one)
+
+
+class BucketStore:
+    """Tables in a bucket, each downloaded once, when a row names it."""
+
+    def __init__(self, files: hub.BucketFiles) -> None:
+        self._files = files
+        self.folder = files.folder
+        self.advice = f"put it into {files.where}, which its lock knows after {files.renew}"
+
+    def bring(self, name: PurePosixPath, where: str) -> None:
+        """Download the file, or what lies in the folder of this name; hidden files stay where they are."""
+        self._files.bring(_wanted(str(name), self._files.files, self.folder, where))
+
+
+class _Sized(Protocol):
+    """A file of a listing."""
+
+    @property
+    def bytes(self) -> int:
+        """Its length."""
+
+
+def _wanted(path: str, files: Mapping[str, _Sized], folder: Path, where: str) -> list[str]:
+    """The files of a listing that a name brings: the one called so, or those in the folder called so."""
+    wanted = [path] if path in files else [one for one in files if _is_below(one, path)]
+    if len(wanted) > _MOST_FILES:
+        raise TableError(
+            "the table folder holds too many files",
+            where=where,
+            expected=f"at most {_MOST_FILES:,}",
+            found=f"{len(wanted):,} in {path}",
+            fix="name the files that the question needs",
+        )
+    for one in wanted:
+        refuse_size(folder / one, files[one].bytes)
+    return wanted
 
 
 def _is_below(path: str, folder: str) -> bool:

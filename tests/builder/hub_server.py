@@ -1,8 +1,8 @@
 """A hub on loopback that speaks as much of the Hub's HTTP protocol as its client needs, and fails where it is told to.
 
 Creation, listing, preupload, LFS batch and upload, commits on a parent, pull requests, resolve with ranges and a
-redirect to a store of another name, tokens with rights. It keeps real bytes (``hub_repositories``), and notes every
-request with the token it came with.
+redirect to a store of another name, tokens with rights; buckets (``hub_buckets``). It keeps real bytes
+(``hub_repositories``), and notes every request with the token it came with.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from hub_buckets import BUCKET_ROUTES, BucketRoutes, Buckets
 from hub_repositories import LARGE, STORED_APART, File, Repository, Request, Store
 
 WRITER, READER = "hf_writer_token", "hf_reader_token"
@@ -73,8 +74,10 @@ class Hub:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder)
+        self.buckets = Buckets(self, folder)
         self.faults: list[Fault] = []
         self.asked: list[tuple[str, str]] = []
+        self.ranges: list[str] = []  # of files that were asked for in part
         self.broken: list[BaseException] = []
         self.tokens_at_the_store: set[str] = set()
         self.endless_megabytes = 0
@@ -129,7 +132,7 @@ class _Dripping(io.RawIOBase):
             self._inner.flush()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(BucketRoutes, BaseHTTPRequestHandler):
     hub: Hub
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -426,6 +429,7 @@ class _Handler(BaseHTTPRequestHandler):
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if wanted is None:
             raise Answer(200, content, **headers)
+        self.hub.ranges.append(wanted[0])
         first, last = int(wanted[1]), min(int(wanted[2] or len(content)), len(content) - 1)
         span = f"bytes {first}-{last}/{len(content)}"
         raise Answer(206, content[first : last + 1], Content_Range=span, **headers)
@@ -455,6 +459,7 @@ _ROUTES = (
     (("POST",), rf"/api/datasets/{_REPO}/discussions/(?P<number>\d+)/status", "set_status"),
     (("POST",), rf"/api/datasets/{_REPO}/discussions/(?P<number>\d+)/merge", "merge"),
     (("GET", "HEAD"), rf"/datasets/{_REPO}/resolve/{_REV}/(?P<path>.+)", "resolve"),
+    *BUCKET_ROUTES,
 )
 
 

@@ -532,13 +532,6 @@ def test_a_push_says_where_the_tables_are_and_a_pull_brings_the_same_tasks(bench
     assert not check(pulled, jobs=1).findings
 
 
-def test_a_bucket_in_the_spec_is_refused_with_what_there_is_instead(tmp_path: Path) -> None:
-    values = {"org": "lab", "name": "birds", "source": "rows.jsonl", "data": "bucket"}
-    with pytest.raises(SpecError) as refusal:
-        parse_spec(values, tmp_path / "spec.toml")
-    assert "hf_bucket" in str(refusal.value)
-
-
 @pytest.mark.parametrize(
     ("repository", "good"),
     [
@@ -571,7 +564,7 @@ def test_resend_without_data_images_is_refused(tmp_path: Path) -> None:
         [PROGRAM, "build", str(tmp_path / "spec.toml"), "--resend"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "--resend is about data images" in done.stderr
+    assert "--resend is about data images, or tables in a bucket" in done.stderr
 
 
 def test_a_registry_that_is_not_there_ends_with_2_and_one_sentence(bench: Bench) -> None:

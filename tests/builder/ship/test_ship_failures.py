@@ -118,7 +118,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_again(hub: Hub, proven: Path
 
 def test_retry_after_is_honoured(hub: Hub, fewer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("builder.hub.patience.time.sleep", waited.append)
+    monkeypatch.setattr("builder.retries.time.sleep", waited.append)
     hub.fail("POST", "/commit/", 429, headers={"Retry-After": "17"})
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     hub.fail("POST", "/commit/", 503, headers={"Retry-After": later})

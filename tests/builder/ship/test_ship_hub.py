@@ -16,7 +16,7 @@ from huggingface_hub import HfApi, HfFileSystem
 from shipped import GOLDS, digests
 
 from builder.diff import diff
-from builder.hub.patience import ATTEMPTS
+from builder.retries import ATTEMPTS
 from builder.ship import HubPlace, PullReport, PushReport, pull, push, remote
 from builder.ship.published import TASKS
 from builder.ship.push import Choices

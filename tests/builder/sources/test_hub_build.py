@@ -160,7 +160,28 @@ def test_a_folder_of_tables_and_a_missing_one(hub: Hub, commit: str, run: Build)
     assert f"hf:{NAME}@{commit}" in gone.fix and "--tables" in gone.fix
     assert "must stay inside" in up.reason
     assert gone.where == f"hf:{NAME}@{commit}/data/train.jsonl:2"
-    assert [one.where for one in read_rejected(report.catalog)] == ["train.jsonl:2", "train.jsonl:3"]
+    assert [one.where for one in read_rejected(report.catalog)] == [
+        "data/train.jsonl:2",
+        "data/train.jsonl:3",
+    ]
+
+
+def test_shards_of_one_name_in_several_folders_are_told_apart(hub: Hub, commit: str, run: Build) -> None:
+    commit = hub.store.change(
+        NAME,
+        {
+            "data/train.jsonl": None,
+            "2023/train.jsonl": jsonl(row("a", tables=["gone.csv"])),
+            "2024/train.jsonl": jsonl(row("b"), row("c", tables=["gone.csv"])),
+            "README.md": b"---\nconfigs:\n- config_name: default\n  data_files:\n"
+            b"  - split: train\n    path: '*/train.jsonl'\n---\n",
+        },
+    ).sha
+    report = run(f"hf:{NAME}@{commit}:train")
+    listed = ["2023/train.jsonl:1", "2024/train.jsonl:2"]
+    assert [one.where for one in read_rejected(report.catalog)] == listed
+    run(f"hf:{NAME}@{commit}:train")  # of which nothing changed
+    assert [one.where for one in read_rejected(report.catalog)] == listed
 
 
 def test_tables_may_lie_in_a_folder_of_this_machine(hub: Hub, commit: str, run: Build, workplace: Path) -> None:

@@ -14,7 +14,7 @@ from birds import NAME, Build, jsonl, names, row
 from hub_server import WRITER, Hub
 
 from builder.hub import pace
-from catalog.errors import HubError, UserError
+from catalog.errors import HubError, RowError, UserError
 
 SECRET = "hf_a_token_that_nobody_knows"
 _ESCAPE = "\x1b[2J"
@@ -102,7 +102,7 @@ def test_a_long_file_that_is_cut_goes_on_where_it_stopped(hub: Hub, run: Build) 
 
 def test_retry_after_is_honoured(hub: Hub, commit: str, run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("builder.hub.patience.time.sleep", waited.append)
+    monkeypatch.setattr("builder.retries.time.sleep", waited.append)
     hub.fail("GET", "/revision/", 429, headers={"Retry-After": "17"})
     run(f"hf:{NAME}:train")
     assert waited == [17.0]
@@ -152,6 +152,20 @@ def test_a_listing_that_leads_elsewhere_is_refused(
     listed = [{"type": "file", "path": path, "oid": "0" * 40, "size": 3}]
     hub.fail("GET", "/tree/", 200, body=listed, times=99)
     assert "strange name" in refused(run, f"hf:{NAME}:train", workplace).message
+
+
+def test_a_damaged_shard_is_named_with_its_commit(hub: Hub, commit: str, run: Build, workplace: Path) -> None:
+    commit = hub.store.change(
+        NAME,
+        {
+            "data/train.jsonl": None,
+            "data/train-00000-of-00002.parquet": b"PAR1" + bytes(60) + b"PAR1",
+            "data/train-00001-of-00002.parquet": b"PAR1" + bytes(60) + b"PAR1",
+        },
+    ).sha
+    error = refused(run, f"hf:{NAME}@{commit}:train", workplace, RowError)
+    assert error.where == f"hf:{NAME}@{commit}/data/train-00000-of-00002.parquet"
+    assert "cannot be read" in error.message
 
 
 def test_a_download_that_has_no_room_is_not_begun(
