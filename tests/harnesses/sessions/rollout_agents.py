@@ -48,13 +48,17 @@ class SmallAgent(BaseAgent):
             raise NonZeroAgentExitCodeError(f"exit {result.return_code}: {(result.stdout or '')[-500:]}")
 
 
-def register(monkeypatch: pytest.MonkeyPatch, name: str = SMALL, **options: Any) -> str:
-    """Make the small agent known to OpenEnv with these options, as ``name``, which is returned."""
+def seam(name: str, options: dict[str, Any]) -> seams.Seam:
+    """The small agent as OpenEnv knows an agent."""
 
     def kwargs(base_url: str, session: str, model: str) -> dict[str, Any]:
         return {"base_url": base_url, "key": session, "model": model, "options": options}
 
     place = f"{SmallAgent.__module__}:{SmallAgent.__qualname__}"
-    seam = seams.Seam(name=name, dialect="openai_chat", import_path=place, kwargs=kwargs, status="untested")
-    monkeypatch.setitem(seams.SEAMS, name, seam)
+    return seams.Seam(name=name, dialect="openai_chat", import_path=place, kwargs=kwargs, status="untested")
+
+
+def register(monkeypatch: pytest.MonkeyPatch, name: str = SMALL, **options: Any) -> str:
+    """Make the small agent known to OpenEnv with these options, as ``name``, which is returned."""
+    monkeypatch.setitem(seams.SEAMS, name, seam(name, options))
     return name

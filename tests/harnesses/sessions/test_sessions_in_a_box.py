@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
+import os
 import subprocess
 import sys
 import time
@@ -21,13 +21,14 @@ from catalog.index import read_index
 from harnesses.causes import Cause
 from harnesses.rollouts.audit import audit
 from harnesses.rollouts.boxes import JOURNAL, standing, sweep
-from harnesses.rollouts.docker_cli import LABEL, PROJECT, docker
+from harnesses.rollouts.docker_cli import PROJECT, docker
 from harnesses.rollouts.record import read_records
 from harnesses.sessions import NotEndedError, UntrainableError
-from harnesses.sessions.reach import base_image, bridge_address, check_from_box
+from harnesses.sessions.reach import bridge_address, check_from_box
 
 pytestmark = pytest.mark.docker
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
+WORKER = Path(__file__).with_name("lone_worker.py")
 SOLVE = in_turn(
     bash("awk -F, 'NR > 1 && $1 > 3' /app/data/fares.csv | wc -l"), bash("echo 4 > /app/answer.txt"), Reply("done")
 )
@@ -111,21 +112,23 @@ def test_a_rollout_that_is_cut_off_leaves_nothing(boxed: Bench) -> None:
 
 
 def test_a_sweep_ends_what_a_killed_process_left(boxed: Bench) -> None:
-    run = boxed.settings.run
-    task = boxed.settings.catalog / next(iter(read_index(boxed.settings.catalog))).path
-    docker("network", "create", "--label", f"{LABEL}={run}", f"hw-{run}-left")
-    command = ["docker", "run", "--rm", "--label", f"{PROJECT}=hw-{run}-abcd1234-x__env", "--network", f"hw-{run}-left"]
-    with subprocess.Popen([*command, base_image(task), "sleep", "600"]) as process:
-        until = time.monotonic() + 30
-        while len(standing(run)) < 2:
+    run, folder = boxed.settings.run, boxed.settings.folder
+    boxed.engine.plan = lambda messages: Reply("slow", delay_sec=30 if "fare above" in str(messages) else 0)
+    command = [sys.executable, str(WORKER), str(boxed.settings.catalog), str(folder), boxed.engine.url, run]
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as process:
+        until = time.monotonic() + 300
+        while not boxed.engine.asked or "fare above" not in str(boxed.engine.asked[-1]["messages"]):
             assert time.monotonic() < until
+            assert process.poll() is None
             time.sleep(0.2)
-        process.send_signal(signal.SIGKILL)  # of the client: the box goes on
-    other = standing("0" * 8)
+        process.kill()
+    left = standing(run)
+    assert {thing.kind for thing in left} == {"container", "network"}
+    assert events(boxed) == ["created"]
     done = subprocess.run([PROGRAM, "sweep", "--run", run], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("ended ") == 2
-    assert standing(run) == other == ()
+    assert done.stdout.splitlines() == [f"ended {thing}" for thing in left]
+    assert not standing(run)
     done = subprocess.run([PROGRAM, "sweep", "--run", run, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {"ended": [], "left": []}
 
