@@ -1,4 +1,8 @@
-"""Building and checking at scale: 5,000 and 50,000 tasks over the demo's tables, beside ``cp -r`` of the same tree."""
+"""Building and checking at scale: 5,000 and 50,000 tasks over the demo's tables, beside ``cp -r`` of the same tree.
+
+On this machine's processes and, where the extra ``ray`` is installed, on a Ray cluster of as many cores that is started
+for each command: its start is in the time.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import itertools
 import json
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from bench.measure import Run, run
 from builder.commands.options import cache_folder
 from builder.demo import demo_rows, write_tables
+from catalog.digest import digest_of_directory
 from catalog.rows import Row
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
@@ -58,9 +64,30 @@ def measure(place: Path, count: int) -> dict[str, object]:
     figures = _figures(count, cold, copied, again, checked)
     figures["writes of an unchanged build"] = written_since(out, moment)
     figures["check findings"] = len(json.loads(checked.output)["findings"])
-    for folder in (out, copy):
-        shutil.rmtree(folder)
+    shutil.rmtree(copy)
+    if find_spec("ray") is not None:
+        figures |= _on_ray(build_command(rows, tables, copy), out, copy, count, checked)
+        shutil.rmtree(copy)
+    shutil.rmtree(out)
     return figures
+
+
+def _on_ray(build: list[str], local: Path, out: Path, count: int, checked: Run) -> dict[str, object]:
+    """The same on Ray; what it makes is held against what was made here."""
+    ray = ["--engine", "ray"]
+    cold, again = run([*build, *ray]), run([*build, *ray])
+    found = run([PROGRAM, "check", str(out), "--json", *ray], allowed=(0, 1))
+    if (digest_of_directory(out, {}), found.output) != (digest_of_directory(local, {}), checked.output):
+        raise RuntimeError("Ray built or checked otherwise than the processes of this machine")
+    return {
+        "cold build on Ray, s": round(cold.seconds, 1),
+        "tasks per second on Ray": round(count / cold.seconds),
+        "unchanged build on Ray, s": round(again.seconds, 2),
+        "peak memory of the build's driver on Ray, MB": round(cold.own_mb),
+        "peak memory of the build and its cluster, MB": round(cold.peak_mb),
+        "check on Ray, ms a task": round(1000 * found.seconds / count, 2),
+        "peak memory of the check's driver on Ray, MB": round(found.own_mb),
+    }
 
 
 def _figures(count: int, cold: Run, copied: Run, again: Run, checked: Run) -> dict[str, object]:

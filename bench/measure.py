@@ -14,10 +14,15 @@ _SAMPLE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One command: wall seconds, and the peak of the proportional set size summed over its process tree, in MB."""
+    """One command: wall seconds, the peak of the proportional set size summed over its process tree, and of its own.
+
+    Attributes:
+        own_mb: of the process that was started, alone: what the driver of a cluster takes.
+    """
 
     seconds: float
     peak_mb: float
+    own_mb: float
     output: str
 
 
@@ -52,14 +57,15 @@ def run(command: list[str], *, allowed: tuple[int, ...] = (0,)) -> Run:
     # As on anybody's machine: what was imported once need not be compiled again.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.monotonic()
-    peak = 0.0
+    peak = own = 0.0
     with (
         tempfile.TemporaryFile("w+") as said,  # no pipes: a command that fills one would wait for its reader
         tempfile.TemporaryFile("w+") as told,
         subprocess.Popen(command, stdout=said, stderr=told, text=True, env=environment) as child,
     ):
         while child.poll() is None:
-            peak = max(peak, sum(map(_pss_mb, _children(child.pid))))
+            alone, *below = map(_pss_mb, _children(child.pid))
+            peak, own = max(peak, sum(below, alone)), max(own, alone)
             time.sleep(_SAMPLE_SECONDS)
         seconds = time.monotonic() - began
         said.seek(0)
@@ -67,7 +73,7 @@ def run(command: list[str], *, allowed: tuple[int, ...] = (0,)) -> Run:
         if child.returncode not in allowed:
             told.seek(0)
             raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}\n{output}{told.read()}")
-    return Run(seconds, peak, output)
+    return Run(seconds, peak, own, output)
 
 
 def machine() -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from builder import hub
 from builder.dedupe import Deduplicator, Repeats
+from builder.engines import Engine, LocalEngine
 from builder.images.buckets import BucketSets
 from builder.images.steps import Elsewhere, all_asked, elsewhere_for, over_sets
 from builder.inputs import Recorder
@@ -39,7 +40,7 @@ from builder.state import BuildState, Fingerprints, Refusal, StateWriter, polici
 from builder.tables import TableShelf
 from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
 from builder.tree import ChangedFileError, building, resolved
-from builder.workers import Baked, Kept, Refused, Step, Workplace, put_in_place, start_ahead
+from builder.workers import MODULES, Baked, Kept, Refused, Step, Workplace, put_in_place
 from catalog.errors import RowError, UserError
 from catalog.findings import Finding
 from catalog.index import Entry, IndexWriter
@@ -158,7 +159,8 @@ def build(
     lock: ImageLock,
     *,
     cache: Path,
-    jobs: int,
+    jobs: int | None = None,
+    engine: Engine | None = None,
     strict: bool = False,
     resend: bool = False,
     bucket: hub.BucketFiles | None = None,
@@ -171,7 +173,8 @@ def build(
         out: the catalog's folder; it changes only at the very end, and all at once.
         lock: the images that tasks stand on.
         cache: a folder of ours that may go at any time; nothing but time depends on it.
-        jobs: processes that bake.
+        jobs: processes of this machine that bake; None takes one per core.
+        engine: who bakes instead of them.
         strict: let no row be set aside, whatever the reason: then nothing is built.
         resend: ask for the data images of all tasks, part by part, and send what their repository lacks; of a bucket
             the same.
@@ -186,6 +189,7 @@ def build(
         RowsError: where ``strict``, and rows are set aside; untouched too.
     """
     began = time.monotonic()
+    engine = engine or LocalEngine(jobs)
     report = BuildReport(out)
     out = resolved(out)
     _open_cache(cache)
@@ -204,8 +208,7 @@ def build(
         report.count_all(state)
         report.findings += state.all_doubts()
     else:
-        if jobs > 1:
-            start_ahead()
+        engine.start_ahead(MODULES)
         # A shelf of its own, so that what there is to tell is told; no table is read again for it.
         shelf = TableShelf(source.tables, report.findings.append, {**known, **shelf.inspections}, cache)
         with _forgetting_what_changed(cache):
@@ -226,8 +229,8 @@ def build(
             else:
                 remaining = over_sets(itertools.chain(same, [] if first is None else [first], rest), elsewhere)
                 with building(out, spec.full_name) as folder:
-                    work = Workplace(spec, lock, folder, out)
-                    _write(work, remaining, state, report, source, record, shelf, jobs, progress)
+                    work = Workplace(spec, lock, folder, out, source.tables.folder.absolute())
+                    _write(work, remaining, state, report, source, record, shelf, engine, progress)
                     if strict:
                         _refuse_to_set_aside(report, source.where or spec.source)
     keep_inspections(cache, known, shelf.inspections)
@@ -270,7 +273,7 @@ def _write(
     source: Source,
     record: Recorder,
     shelf: TableShelf,
-    jobs: int,
+    engine: Engine,
     progress: Progress,
 ) -> None:
     """Bring every task into the new folder, with the index, what was set aside, and the state for the next build."""
@@ -280,7 +283,7 @@ def _write(
     with (
         IndexWriter(place.new, place.spec.full_name) as index,
         RejectedWriter(place.new) as rejected,
-        contextlib.closing(put_in_place(steps, place, jobs)) as results,
+        contextlib.closing(put_in_place(steps, place, engine)) as results,
     ):
         for done in results:
             if isinstance(done, Refused | SetAside):

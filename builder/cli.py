@@ -18,6 +18,7 @@ from typing import Annotated
 
 import typer
 
+from builder.extras import lacks
 from catalog.errors import UserError
 from catalog.paths import repository_root
 
@@ -66,10 +67,7 @@ def _lacking(app: typer.Typer, point: EntryPoint, module: str) -> None:
     """A command whose extra is not installed says which to install, instead of vanishing."""
 
     def explain() -> None:
-        raise UserError(
-            f"`harborwright {point.name}` needs the package {module}, which is not installed",
-            fix=f"uv sync --extra {point.extras[0] if point.extras else point.name}",
-        )
+        raise lacks(f"`harborwright {point.name}`", point, module)
 
     app.command(point.name, help=f"(needs {module})")(explain)
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from builder.baked import TaskFile
 from builder.ours import refuse_what_is_not_ours
+from catalog.digest import sha256_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
 from catalog.written import shown
@@ -70,7 +71,11 @@ class ChangedFileError(CatalogError):
 
 
 class Blobs:
-    """The catalog's store of shared files; ``link`` puts one into a task directory."""
+    """The catalog's store of shared files; ``link`` puts one into a task directory.
+
+    A file comes into the store by a link to a task's own, which is whole by then: a worker may be ended at any moment,
+    on any machine, and leaves nothing half here.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder)
@@ -81,43 +86,52 @@ class Blobs:
         blob = f"{self._folder}/{file.sha256}{'.x' if file.executable else ''}"
         try:
             os.link(blob, target)
+            return
         except FileNotFoundError:
-            beside = self._write(file, blob)
-            # Another process may have stored it meanwhile, and its file must stay: one that is replaced before it has
-            # a second name cannot be linked any more.
-            with contextlib.suppress(FileExistsError):
-                os.link(beside, blob)
-            beside.unlink()
-            os.link(blob, target)
+            full = False
         except OSError as error:
             if error.errno != errno.EMLINK:
                 raise
-            # A file system bounds the links to one file (65,000 on ext4): go on with a fresh copy.
-            beside = self._write(file, blob)
-            os.link(beside, target)
-            beside.replace(blob)
+            full = True  # a file system bounds the links to one file (65,000 on ext4): go on with a fresh copy
+        _write_shared(file, target)
+        if full:
+            Path(blob).unlink(missing_ok=True)
+        try:
+            os.link(target, blob)
+        except FileExistsError:  # another worker was first: hold its bytes, and not the same ones twice
+            beside = f"{target}.part"
+            with contextlib.suppress(FileNotFoundError):  # a third one has put a fresh copy in its place
+                os.link(blob, beside)
+                os.replace(beside, target)  # noqa: PTH105
 
-    def _write(self, file: TaskFile, blob: str) -> Path:
-        """Write the bytes beside the blob; a copied table's hash is looked at, so that a change is noticed."""
-        beside = Path(f"{blob}.{os.getpid()}.part")
-        if file.content is not None:
-            _write_file(str(beside), file.content, file.sha256, executable=file.executable)
-            return beside
-        assert file.source is not None
-        shutil.copyfile(file.source, beside)
-        with beside.open("rb") as copy:
-            found = hashlib.file_digest(copy, "sha256").hexdigest()
-        if found != file.sha256:
-            beside.unlink()
-            raise ChangedFileError(
-                "a file changed while the catalog was being built, or behind its size and time",
-                where=file.source,
-                expected=f"sha256 {file.sha256}",
-                found=f"sha256 {found}",
-                fix="build again once nothing writes to it: it will be read anew",
-            )
-        finish_file(beside, file.sha256, executable=file.executable)
-        return beside
+
+def _write_shared(file: TaskFile, target: str) -> None:
+    """Write a shared file's bytes; a copied table's hash is looked at, so that a change is noticed."""
+    if file.content is not None:
+        _write_file(target, file.content, file.sha256, executable=file.executable)
+        return
+    assert file.source is not None
+    try:
+        shutil.copyfile(file.source, target)
+    except OSError as error:
+        if error.filename2 is not None or error.filename not in (file.source, str(file.source)):
+            raise  # what is written cannot be: a full disk names both files
+        raise CatalogError(
+            "a table cannot be read where its task is made",
+            where=file.source,
+            found=plainly(error),
+            fix="see that it is there, under this path on every machine that builds, and build again",
+        ) from None
+    found = sha256_of_file(Path(target))
+    if found != file.sha256:
+        raise ChangedFileError(
+            "a file changed while the catalog was being built, or behind its size and time",
+            where=file.source,
+            expected=f"sha256 {file.sha256}",
+            found=f"sha256 {found}",
+            fix="build again once nothing writes to it: it will be read anew",
+        )
+    finish_file(Path(target), file.sha256, executable=file.executable)
 
 
 def _make_folders(top: str, path: str, made: set[str]) -> None:
@@ -128,10 +142,19 @@ def _make_folders(top: str, path: str, made: set[str]) -> None:
     made.add(path)
 
 
-def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
-    """Write one task directory at ``folder``, which must not exist."""
+def _new_task(folder: Path) -> None:
+    """Make a task's own empty folder; one that is there was left by a worker that ended over the same task."""
     folder.parent.mkdir(exist_ok=True)
-    folder.mkdir()
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        shutil.rmtree(folder)
+        folder.mkdir()
+
+
+def write_task(folder: Path, files: Iterable[TaskFile], blobs: Blobs) -> None:
+    """Write one task directory at ``folder``."""
+    _new_task(folder)
     # Text, not paths: with fifteen files a task, taking paths apart would cost as much as writing.
     top = str(folder)
     made = {""}
@@ -188,13 +211,18 @@ def look_of(folder: str, stored: Mapping[int, str]) -> bytes:
     return hashlib.blake2b("\n".join(seen).encode(errors="surrogateescape"), digest_size=8).digest()
 
 
-def link_tree(source: str, target: str) -> None:
-    """Make ``target`` a copy of the directory ``source`` whose files are hard links to the same bytes."""
-    os.mkdir(target)  # noqa: PTH102
+def link_task(source: Path, target: Path) -> None:
+    """Make ``target`` a copy of the task directory ``source`` whose files are hard links to the same bytes."""
+    _new_task(target)
+    _link_all(str(source), str(target))
+
+
+def _link_all(source: str, target: str) -> None:
     with os.scandir(source) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                link_tree(entry.path, f"{target}/{entry.name}")
+                os.mkdir(f"{target}/{entry.name}")  # noqa: PTH102
+                _link_all(entry.path, f"{target}/{entry.name}")
             else:
                 os.link(entry.path, f"{target}/{entry.name}", follow_symlinks=False)
 

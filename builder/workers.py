@@ -1,4 +1,4 @@
-"""Bakes and writes planned tasks on several processes, and gives the results back in the order of the rows.
+"""Bakes and writes planned tasks, each in a worker, and gives the results back in the order of the rows.
 
 A task is handed to a worker as a value and comes back as its index entry; its bytes are written by the worker, straight
 into the folder the catalog is being built in. A row that turns out to be no fair task comes back set aside; one that is
@@ -7,37 +7,30 @@ set aside already goes along, so that what comes back is in the order of the row
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.forkserver
 import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from itertools import batched
 from pathlib import Path
+from typing import Final
 
 from builder.answer_types import typed
 from builder.bake import bake
+from builder.engines import Engine, Job
 from builder.lock import ImageLock
 from builder.plan import Planned, aside_of
 from builder.shared_files import SharedFiles
 from builder.sources import SetAside
-from builder.tree import UMASK, Blobs, link_tree, look_of, write_task
+from builder.tree import UMASK, Blobs, link_task, look_of, write_task
 from builder.unseen import refuse_what_is_seen
 from catalog import paths
-from catalog.errors import CatalogError, RowError
+from catalog.errors import RowError
 from catalog.findings import Finding
 from catalog.index import Entry
 from catalog.spec import Spec
 
-# Tasks handed over at a time: enough to hide the hand-over, few enough to share the end of the work evenly.
-_CHUNK = 24
-# Chunks in flight per worker; more would only hold more rows in memory.
-_AHEAD = 3
+_CHUNK: Final = 24
+# What an engine may load ahead: these take longer than planning the first rows.
+MODULES: Final = ("builder.workers", "harbor.models.task.task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +87,14 @@ class Workplace:
         lock: the images.
         new: the folder the catalog is being built in.
         old: the catalog that unchanged tasks are linked from.
+        tables: the folder of the rows' tables.
     """
 
     spec: Spec
     lock: ImageLock
     new: Path
     old: Path
+    tables: Path
 
 
 class _Bench:
@@ -114,8 +109,7 @@ class _Bench:
         if isinstance(item, Refused | SetAside):
             return item
         if isinstance(item, Kept):
-            (self._place.new / item.path).parent.mkdir(exist_ok=True)
-            link_tree(f"{self._place.old}/{item.path}", f"{self._place.new}/{item.path}")
+            link_task(self._place.old / item.path, self._place.new / item.path)
             return item
         row, place = item.task.row, self._place
         try:
@@ -130,66 +124,26 @@ class _Bench:
         return Baked(baked.entry, item.fingerprint, look_of(str(folder), {}), tuple(findings))
 
 
-_bench: _Bench | None = None  # one per worker process, made by its initialiser
-
-
-def _open(place: Workplace) -> None:
-    global _bench
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the build itself ends its workers
+def _begin(place: Workplace) -> Callable[[Step], Done]:
     os.umask(UMASK)
-    threading.Thread(target=_end_with_the_build, daemon=True).start()
-    _bench = _Bench(place)
+    return _Bench(place).work
 
 
-def _end_with_the_build() -> None:
-    """Wait for the build to end, and end: one that is killed outright can no longer tell its workers to."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+def _name(item: Step) -> str:
+    if isinstance(item, Changed):
+        return f"the row {item.task.row.task_id!r} ({item.task.row.where})"
+    return f"the row of {item.where}" if isinstance(item, Kept | SetAside) else f"the row of {item.row.where}"
 
 
-def _work(items: tuple[Step, ...]) -> list[Done]:
-    assert _bench is not None
-    return [_bench.work(item) for item in items]
-
-
-def start_ahead() -> None:
-    """Start the process that workers are forked from, so that it loads its libraries while rows are planned."""
-    multiprocessing.forkserver.set_forkserver_preload(["builder.workers", "harbor.models.task.task"])
-    multiprocessing.forkserver.ensure_running()
-
-
-def put_in_place(items: Iterable[Step], place: Workplace, jobs: int) -> Generator[Done]:
+def put_in_place(items: Iterable[Step], place: Workplace, engine: Engine) -> Generator[Done]:
     """Bring every task into the new catalog, in the order given.
 
     Args:
         items: what happens to each row; read only as fast as it is worked on.
         place: where, and with what.
-        jobs: processes; 1 works in this one.
+        engine: who does it.
     """
-    if jobs == 1:
-        bench = _Bench(place)
-        yield from map(bench.work, items)
-        return
-    start_ahead()
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(jobs, context, _open, (place,)) as pool:
-        waiting: deque[Future[list[Done]]] = deque()
-        try:
-            for chunk in batched(items, _CHUNK):
-                waiting.append(pool.submit(_work, chunk))
-                if len(waiting) > jobs * _AHEAD:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
-        except BrokenProcessPool:
-            raise CatalogError(
-                "a worker was ended from outside",
-                where=place.old,
-                found="most often the system was out of memory",
-                fix="build again with fewer --jobs; the catalog that was there is untouched",
-            ) from None
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    # The old catalog's index stands for all of it: it changes with every build.
+    reads = (place.tables, place.old / paths.INDEX_PARQUET)
+    job = Job(_begin, place, _name, chunk=_CHUNK, catalog=place.old, reads=reads, writes=place.new)
+    return engine.over(job, items)

@@ -131,6 +131,10 @@ class SandboxError(UserError):
     """A container engine or sandbox provider that cannot do what was asked."""
 
 
+class ClusterError(UserError):
+    """A cluster that work is to be done on and that cannot be reached, or cannot do what was asked."""
+
+
 class HarnessError(UserError):
     """An agent program that is unknown, missing or misconfigured."""
 

@@ -24,8 +24,10 @@ ALLOWED: dict[str, set[str]] = {
     "harnesses": {"harnesses", "catalog"},
     "train": {"train", "harnesses", "catalog", "grader"},
 }
-# What a layer may import of the heavy packages; the core is what is left.
-MAY_ADD: dict[str, set[str]] = {"harnesses": {"openenv"}, "train": HEAVY}
+# What an extra brings is imported by the modules that need it, which only an entry point, or a trainer, names.
+ON_RAY = {f"builder/engines/{name}.py": {"ray"} for name in ("on_ray", "ray_calls", "ray_cluster", "ray_nodes")}
+SESSIONS = {f"harnesses/sessions/{file.name}": {"openenv"} for file in (ROOT / "harnesses/sessions").glob("*.py")}
+OF_AN_EXTRA = ON_RAY | SESSIONS
 BUILT = ROOT / "catalog" / "dist"  # programs of tasks, not ours
 MODULES = sorted(path for package in OURS for path in (ROOT / package).rglob("*.py") if not path.is_relative_to(BUILT))
 
@@ -54,7 +56,19 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
     assert not hidden(tree) & OURS, "an import of ours is hidden inside a function"
     if package == "grader":
         assert names - OURS <= sys.stdlib_module_names
-    assert not names & HEAVY - MAY_ADD.get(package, set()), "a heavy package is imported where its extra may be missing"
+    if package != "train":
+        allowed = OF_AN_EXTRA.get(str(path.relative_to(ROOT)), set())
+        assert not names & HEAVY - allowed, "heavy packages are imported under train/ alone"
+
+
+def test_nobody_but_one_another_imports_what_needs_an_extra() -> None:
+    modules = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in OF_AN_EXTRA}
+    for path in MODULES:
+        if str(path.relative_to(ROOT)) not in OF_AN_EXTRA and not path.is_relative_to(ROOT / "train"):
+            tree = ast.parse(path.read_text())
+            named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+            named |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+            assert not named & modules, path
 
 
 def installed_with(extra: str | None) -> set[str]:
@@ -83,6 +97,7 @@ def test_the_core_does_not_pull_heavy_packages() -> None:
 
 
 def test_an_extra_brings_what_it_is_named_for() -> None:
+    assert {"ray"} <= installed_with("ray")
     assert {"openenv"} <= installed_with("rollouts")
     assert {"trl", "vllm", "peft", "torch"} <= installed_with("train")
 

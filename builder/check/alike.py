@@ -12,13 +12,16 @@ says of which sets that holds.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+Key = tuple[str | bytes, ...]
 # Keeps a share that is just met, as 0.7 of 10, from being missed by the last bit of a float.
 _SLACK: Final = 1e-6
+_COUNTERS: Final = 64  # for each set, of whose entries there are some 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Group:
         least: how alike two of them must be, above 0 and up to 1.
     """
 
-    key: tuple[str, ...]
+    key: Key
     least: float
 
 
@@ -47,9 +50,9 @@ class Item:
     """
 
     place: int
-    ranked: tuple[int, ...]
+    ranked: array[int]
     groups: tuple[Group, ...]
-    twins: tuple[tuple[str, ...], ...]
+    twins: tuple[Key, ...]
     owners: frozenset[str]
 
 
@@ -57,28 +60,38 @@ class Item:
 _Shelf = tuple[int, int, frozenset[str]]
 
 
-@dataclass(slots=True)
 class Index:
     """An index of sets.
 
-    Attributes:
+    Args:
         owner: see ``Item.owners``.
         limit: how often one set is given at most.
+        items: all sets, of which some will be taken in and some asked about; read once.
+        count: how many they are.
+
+    Attributes:
         worn_out: the places of the sets that would have been given once more.
     """
 
-    owner: str
-    limit: int
-    worn_out: set[int] = field(default_factory=set)
-    _given: Counter[int] = field(default_factory=Counter)
-    _shelves: dict[tuple[tuple[str, ...], int], dict[_Shelf, list[int]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
+    def __init__(self, owner: str, limit: int, items: Iterable[Item], count: int) -> None:
+        self._owner = owner
+        self._limit = limit
+        self.worn_out: set[int] = set()
+        self._given: Counter[int] = Counter()
+        self._shelves: dict[tuple[Key, int], dict[_Shelf, list[int]]] = defaultdict(lambda: defaultdict(list))
+        # Most of what stands in front of a set is in no other, and nobody would ask for it: counted up to two, by a
+        # part of its hash alone, it is left out, or the index would be larger than all sets.
+        self._sharing = bytearray(1 << (count * _COUNTERS).bit_length())
+        for item in items:
+            for key, _, _, member in _entries(item):
+                counter = self._counter(key, member)
+                self._sharing[counter] = min(2, self._sharing[counter] + 1)
 
     def add(self, item: Item) -> None:
         """Take in one set."""
         for key, _, position, member in _entries(item):
-            self._shelves[key, member][position, len(item.ranked), item.owners].append(item.place)
+            if self._sharing[self._counter(key, member)] > 1:
+                self._shelves[key, member][position, len(item.ranked), item.owners].append(item.place)
 
     def like(self, item: Item) -> Iterator[int]:
         """The places of all sets that may be alike this one, each once; of the others only few."""
@@ -91,7 +104,7 @@ class Index:
                 for place in places:
                     if place in met:
                         continue
-                    if self._given[place] >= self.limit:
+                    if self._given[place] >= self._limit:
                         self.worn_out.add(place)
                         worn += 1
                         continue
@@ -99,11 +112,14 @@ class Index:
                     self._given[place] += 1
                     yield place
                 if 2 * worn > len(places):
-                    places[:] = [place for place in places if self._given[place] < self.limit]
+                    places[:] = [place for place in places if self._given[place] < self._limit]
+
+    def _counter(self, key: Key, member: int) -> int:
+        return hash((key, member)) & (len(self._sharing) - 1)
 
     def rest(self, place: int) -> None:
         """Give one set no more."""
-        self._given[place] = self.limit
+        self._given[place] = self._limit
 
     def _reaches(self, item: Item, position: int, shelf: _Shelf, least: float) -> bool:
         """Whether two sets can be alike whose first common member stands where it does in both."""
@@ -112,17 +128,27 @@ class Index:
         needed = least / (1 + least) * (size + other_size) - _SLACK
         if min(size - position, other_size - other_position) < needed:
             return False
-        return len(owners) == 1 or min(owners & item.owners) == self.owner
+        return len(owners) == 1 or min(owners & item.owners) == self._owner
 
 
-def ranked(sets: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
-    """Every set with its members in one order, those of the fewest sets first."""
-    frozen = [tuple(members) for members in sets]
-    counts = Counter(member for members in frozen for member in members)
-    return [tuple(sorted(members, key=lambda member: (counts[member], member))) for members in frozen]
+def ranked(sets: Sequence[array[int]]) -> Iterator[array[int]]:
+    """Every set, its members in one order, those of the fewest sets first.
+
+    Args:
+        sets: their members, as hashes of 32 bits.
+    """
+    # Counted by their last bits: where two meet, both count as more frequent than they are, and in one order still.
+    mask = (1 << sum(map(len, sets)).bit_length()) - 1
+    counts = array("I", bytes(4 * (mask + 1)))
+    for members in sets:
+        for member in members:
+            counts[member & mask] += 1
+    for members in sets:
+        order = sorted([counts[member & mask] << 32 | member for member in members])
+        yield array("I", [one & 0xFFFFFFFF for one in order])
 
 
-def _entries(item: Item) -> Iterator[tuple[tuple[str, ...], float, int, int]]:
+def _entries(item: Item) -> Iterator[tuple[Key, float, int, int]]:
     """Where a set stands in an index: key, how alike its like must be, position and member."""
     for twin in item.twins:
         yield twin, 0.0, 0, -1

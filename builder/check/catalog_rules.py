@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from builder.check.contents import Contents
 from builder.network import OPEN, network_mode
 from catalog import paths
 from catalog.findings import Finding
-from catalog.index import Entry
 
 _HIDDEN = (paths.BLOBS, paths.RECEIPTS, paths.BUILD_STATE)
 
 
-def indexes_agree(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+def indexes_agree(catalog: Path, contents: Contents) -> Iterator[Finding]:
     """The index for people and the one for programs name the same tasks, and there are some."""
-    if not entries:
+    if not contents.paths:
         yield Finding(
             "no-task", "error", paths.INDEX_PARQUET, "the catalog holds no task", "see set_aside.jsonl for why"
         )
     try:
-        listed = json.loads((catalog / paths.INDEX_JSON).read_text(encoding="utf-8"))["tasks"]
-        same = [(task["digest"], task["path"]) for task in listed] == [(one.digest, one.path) for one in entries]
+        listed = json.loads((catalog / paths.INDEX_JSON).read_text(encoding="utf-8"), object_hook=_told)["tasks"]
+        same = listed == list(zip(contents.digests, contents.paths, strict=True))
     except (OSError, ValueError, LookupError, TypeError):
         same = False
     if not same:
@@ -30,21 +31,25 @@ def indexes_agree(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
         yield Finding("index-differs", "error", paths.INDEX_JSON, message, "build the catalog again")
 
 
-def network_runs(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+def _told(value: dict[str, Any]) -> dict[str, Any] | tuple[Any, Any]:
+    """An object of the index as it is read: of a task what names it alone, so that no catalog is too large for this."""
+    return (value["digest"], value["path"]) if {"digest", "path"} <= value.keys() else value
+
+
+def network_runs(catalog: Path, contents: Contents) -> Iterator[Finding]:
     """A network that is cut needs more than Docker; said once, as all tasks of a catalog have their spec's network."""
-    mode = network_mode(catalog / entries[0].path) if entries else OPEN
+    mode = network_mode(catalog / contents.paths[0]) if contents.paths else OPEN
     if mode != OPEN:
         message = f"the boxes ask for network mode {mode!r}, which Docker runs only with two more public images"
         fix = 'docs/specs.md, "Network", says where it runs; mode = "public" runs everywhere'
         yield Finding("network-mode", "warning", paths.INDEX_JSON, message, fix)
 
 
-def nothing_strays(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+def nothing_strays(catalog: Path, contents: Contents) -> Iterator[Finding]:
     """N11: a folder beside the tasks would become a task to every tool that lists directories."""
-    listed = {entry.path for entry in entries}
-    splits = {entry.split for entry in entries}
+    listed = set(contents.paths)
     for child in sorted(catalog.iterdir()):
-        if child.name in splits and child.is_dir():
+        if child.name in contents.splits and child.is_dir():
             yield from _stray_tasks(catalog, child, listed)
         elif child.name not in _HIDDEN and child.name not in paths.LISTS:
             yield Finding("N11-stray", "error", child.name, "is no part of the catalog", "move it elsewhere")

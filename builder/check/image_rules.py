@@ -7,30 +7,27 @@ it. So this one rule asks: the documents of each image, and whether its layer of
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from builder.check.contents import Contents
 from builder.images.compose import TABLE_SET_LABEL
 from builder.images.reference import parse_pinned
 from builder.images.repository import Repository
 from catalog.data_image import data_image_of
 from catalog.errors import ImageError
 from catalog.findings import Finding
-from catalog.index import Entry
 
 _AGAIN = "check again"
 RESEND = "harborwright build SPEC --resend"
 
 
-def images_are_there(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+def images_are_there(catalog: Path, contents: Contents) -> Iterator[Finding]:
     """Every data image is in its registry, whole, and holds the tables that it is asked for."""
-    sets = Counter(entry.table_set for entry in entries)
-    first = {entry.table_set: entry for entry in reversed(entries)}
     silent: set[str] = set()
-    for table_set, entry in first.items():
-        name = data_image_of(catalog / entry.path)
+    for table_set, those in contents.table_sets.items():
+        name = data_image_of(catalog / those.first)
         if name is None:
             continue
         reference, digest = parse_pinned(name)
@@ -42,11 +39,11 @@ def images_are_there(catalog: Path, entries: Sequence[Entry]) -> Iterator[Findin
         except ImageError as error:
             silent.add(reference.host)
             message = f"the data images at {reference.host} cannot be looked at: {error.message} ({error.found})"
-            yield Finding("data-image-unseen", "warning", entry.path, message, error.fix or "")
+            yield Finding("data-image-unseen", "warning", those.first, message, error.fix or "")
             continue
         if problem:
-            told = f"{problem}, which {sets[table_set]:,} tasks stand on" if sets[table_set] > 1 else problem
-            yield Finding("data-image-lost", "error", entry.path, f"{told}: {name}", RESEND)
+            told = f"{problem}, which {those.tasks:,} tasks stand on" if those.tasks > 1 else problem
+            yield Finding("data-image-lost", "error", those.first, f"{told}: {name}", RESEND)
 
 
 def _problem(repository: Repository, digest: str, table_set: str) -> str:

@@ -35,34 +35,21 @@ _LOOKS: Final = 300
 _ENOUGH: Final = 100
 
 
-class _Task:
-    """A task under comparison: its place in the catalog, and what of its signature is looked at for every pair."""
-
-    __slots__ = ("gold", "place", "shingles", "signature", "size")
-
-    def __init__(self, place: int, signature: Signature) -> None:
-        self.place = place
-        self.signature = signature
-        self.gold = signature.gold
-        self.shingles = frozenset(array("I", signature.shingles))
-        self.size = len(self.shingles)
-
-
 @dataclass(slots=True)
 class _Nearest:
-    """The task of a larger split that is most like one of a smaller.
+    """The task of a larger split that is most like one of a smaller, by its place.
 
     ``found`` counts all that are near; where ``cut`` is true, those of the ones compared.
     """
 
     similarity: float
-    other: _Task
+    other: int
     found: int = 1
     cut: bool = False
 
-    def meet(self, similarity: float, other: _Task) -> None:
+    def meet(self, similarity: float, other: int) -> None:
         self.found += 1
-        if (similarity, -other.place) > (self.similarity, -self.other.place):
+        if (similarity, -other) > (self.similarity, -self.other):
             self.similarity, self.other = similarity, other
 
 
@@ -74,71 +61,69 @@ def near_duplicates(signatures: Sequence[Signature], severity: Severity) -> Iter
         severity: of the findings.
     """
     sizes = Counter(signature.split for signature in signatures)
-    pools: dict[str, list[_Task]] = defaultdict(list)
+    # Tasks are known by their places: of a large catalog nothing but the signatures is held as objects.
+    pools: dict[str, dict[str, array[int]]] = defaultdict(lambda: defaultdict(lambda: array("L")))
     for place, signature in enumerate(signatures):
-        task = _Task(place, signature)
         for table in signature.tables:
-            pools[table].append(task)
+            pools[table][signature.split].append(place)
     nearest: dict[int, _Nearest] = {}
     cut: set[int] = set()
-    for table, tasks in sorted(pools.items()):
-        splits: dict[str, list[_Task]] = defaultdict(list)
-        for task in tasks:
-            splits[task.signature.split].append(task)
+    for table, splits in sorted(pools.items()):
         # The largest split is never indexed: it may be most of the catalog.
         ordered = [splits[name] for name in sorted(splits, key=lambda name: (sizes[name], name))]
-        cut |= _compare(ordered, table, nearest)
+        cut |= _compare(signatures, ordered, table, nearest)
     for place, found in sorted(nearest.items()):
         found.cut = place in cut
-        yield _finding(signatures[place], found, severity)
+        yield _finding(signatures[place], signatures[found.other], found, severity)
     if missed := sorted(cut - nearest.keys()):
         yield _not_all([signatures[place] for place in missed], severity)
 
 
-def _compare(splits: Sequence[Sequence[_Task]], table: str, nearest: dict[int, _Nearest]) -> set[int]:
+def _compare(
+    signatures: Sequence[Signature], splits: Sequence[array[int]], table: str, nearest: dict[int, _Nearest]
+) -> set[int]:
     """Compare the tasks of one table, split by split, with those of the smaller splits before.
 
     Returns:
         The places of the tasks that were not compared with all that may be near.
     """
     pairs, smaller = 0, 0
-    for tasks in splits:
-        pairs, smaller = pairs + smaller * len(tasks), smaller + len(tasks)
+    for places in splits:
+        pairs, smaller = pairs + smaller * len(places), smaller + len(places)
     if not pairs:
         return set()
     indexed = smaller - len(splits[-1])
     few = _FEW // indexed
     looks, enough = (pairs, pairs) if pairs <= _FEW else (max(_LOOKS, few), max(_ENOUGH, few))
-    index = Index(table, limit=looks)
-    pool = [task for tasks in splits for task in tasks]
-    items = dict(zip((task.place for task in pool), map(_item, pool, ranked(t.shingles for t in pool)), strict=True))
-    known = {task.place: task for task in pool}
-    for number, tasks in enumerate(splits, 1):
-        for task in tasks:
-            for place in index.like(items[task.place]):
-                similarity = _nearness(known[place], task)
+    pool = [place for places in splits for place in places]
+    sets = dict(zip(pool, ranked([array("I", signatures[place].shingles) for place in pool]), strict=True))
+    index = Index(table, looks, (_item(place, signatures[place], sets[place]) for place in pool), len(pool))
+    for number, places in enumerate(splits, 1):
+        for mine in places:
+            task, shingles = signatures[mine], frozenset(sets[mine])
+            for place in index.like(_item(mine, task, sets[mine])):
+                similarity = _nearness(task, shingles, signatures[place], sets[place])
                 if not similarity:
                     continue
                 if place in nearest:
-                    nearest[place].meet(similarity, task)
+                    nearest[place].meet(similarity, mine)
                 else:
-                    nearest[place] = _Nearest(similarity, task)
+                    nearest[place] = _Nearest(similarity, mine)
                 if nearest[place].found >= enough:
                     index.rest(place)
         if number < len(splits):
-            for task in tasks:
-                index.add(items[task.place])
+            for mine in places:
+                index.add(_item(mine, signatures[mine], sets[mine]))
     return index.worn_out
 
 
-def _item(task: _Task, members: tuple[int, ...]) -> Item:
+def _item(place: int, mine: Signature, members: array[int]) -> Item:
     """A task as the index has it: where it may be near another, by what their answers say."""
-    mine = task.signature
     # Of the data in two buckets nobody knows whether they are the same, and the answer alone must speak.
-    data = mine.data if BUCKETS in mine.tables else ""
-    same = ("gold", task.gold, "" if mine.telling else data)
+    data = mine.data if BUCKETS in mine.tables else b""
+    same = ("gold", mine.gold, b"" if mine.telling else data)
     return Item(
-        place=task.place,
+        place=place,
         ranked=members,
         groups=(Group(same, SAME_ANSWER if mine.telling else SAME_BY_CHANCE), Group(("any", data), OTHER_ANSWER)),
         twins=((*same, mine.words),),
@@ -146,26 +131,23 @@ def _item(task: _Task, members: tuple[int, ...]) -> Item:
     )
 
 
-def _nearness(one: _Task, other: _Task) -> float:
+def _nearness(mine: Signature, shingles: frozenset[int], theirs: Signature, members: array[int]) -> float:
     """How alike two questions are where that makes one nearly the other, else 0."""
-    same_answer = one.gold == other.gold
-    if not same_answer:
-        few, many = (one.size, other.size) if one.size < other.size else (other.size, one.size)
-        if few < OTHER_ANSWER * many:
-            return 0.0  # most pairs end here
-    mine, theirs = one.signature, other.signature
+    same_answer = mine.gold == theirs.gold
+    few, many = sorted((len(shingles), len(members)))
+    if not same_answer and few < OTHER_ANSWER * many:
+        return 0.0  # most pairs end here
     if (mine.question, mine.data) == (theirs.question, theirs.data):
         return 0.0  # the same question, which is another rule's finding
     least = (SAME_ANSWER if mine.telling else SAME_BY_CHANCE) if same_answer else OTHER_ANSWER
     if BUCKETS in mine.tables and mine.data != theirs.data and least != SAME_ANSWER:
         return 0.0  # the same words over other data, most likely
-    common = len(one.shingles & other.shingles)
-    similarity = common / max(1, one.size + other.size - common)
+    common = len(shingles.intersection(members))
+    similarity = common / max(1, few + many - common)
     return similarity if similarity >= least or (same_answer and mine.words == theirs.words) else 0.0
 
 
-def _finding(signature: Signature, found: _Nearest, severity: Severity) -> Finding:
-    other = found.other.signature
+def _finding(signature: Signature, other: Signature, found: _Nearest, severity: Severity) -> Finding:
     data = "the same data" if signature.tables - {BUCKETS} or signature.data == other.data else "data in another bucket"
     answer = "the same answer" if signature.gold == other.gold else "another answer"
     least = "at least " if found.cut else ""

@@ -55,10 +55,10 @@ class Signature:
 
     name: str
     split: str
-    question: str
-    data: str
-    gold: str
-    words: str
+    question: bytes
+    data: bytes
+    gold: bytes
+    words: bytes
     shingles: bytes
     tables: frozenset[str]
     telling: bool
@@ -122,8 +122,8 @@ def signature(
     )
 
 
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+def _hashed(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
 
 def _golds(gold: object) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _golds(gold: object) -> list[tuple[str, str]]:
 
 def same_question(signatures: Sequence[Signature]) -> Iterator[Finding]:
     """S10 and S39: no question twice, least of all with two answers or in two splits."""
-    first: dict[tuple[str, str], Signature] = {}
+    first: dict[tuple[bytes, bytes], Signature] = {}
     for one in signatures:
         other = first.setdefault((one.question, one.data), one)
         if other is one:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from builder.check.catalog_rules import indexes_agree, network_runs, nothing_strays
+from builder.check.contents import Contents
 from builder.check.image_rules import images_are_there
 from builder.check.near import near_duplicates
 from builder.check.overlaps import Signature, same_question, signature
 from builder.check.task import TaskView
 from builder.check.task_rules import TASK_RULES
 from builder.check.verdict_rules import verdict_programs
-from builder.chunks import over_chunks
+from builder.engines import Engine, Job, LocalEngine
+from catalog import paths
 from catalog.errors import UserError
 from catalog.findings import Finding
 from catalog.index import Entry, read_index
 
-_CHUNK = 32
+_CHUNK: Final = 32
+_Checked = tuple[list[Finding], Signature | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class CheckReport:
         return sum(finding.severity == "error" for finding in self.findings)
 
 
-def check_task(entry: Entry, folder: Path) -> tuple[list[Finding], Signature | None]:
+def check_task(entry: Entry, folder: Path) -> _Checked:
     """All findings of one task directory, and its signature for the catalog's own rules."""
     task = TaskView(entry, folder)
     findings: list[Finding] = []
@@ -61,14 +65,19 @@ def _unreadable(entry: Entry, rule: str, error: Exception) -> Finding:
     return Finding(name, "error", entry.path, f"a file is missing or damaged: {error}", "build the catalog again")
 
 
-def _check_chunk(catalog: Path, entries: Sequence[Entry]) -> list[tuple[list[Finding], Signature | None]]:
-    return [check_task(entry, catalog / entry.path) for entry in entries]
+def _begin(catalog: Path) -> Callable[[Entry], _Checked]:
+    return lambda entry: check_task(entry, catalog / entry.path)
+
+
+def _name(entry: Entry) -> str:
+    return f"the task {entry.path}"
 
 
 def check(
     catalog: Path,
     *,
     jobs: int | None = None,
+    engine: Engine | None = None,
     forbid_overlap: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> CheckReport:
@@ -76,7 +85,8 @@ def check(
 
     Args:
         catalog: a folder that ``harborwright build`` made.
-        jobs: processes; None takes one per core.
+        jobs: processes of this machine; None takes one per core.
+        engine: who does it instead of them.
         forbid_overlap: call near-duplicates across splits errors, not warnings; the same question twice always is one.
         progress: told (tasks done, tasks in all) as it goes.
 
@@ -86,22 +96,24 @@ def check(
     Raises:
         CatalogError: where there is no index to go by.
     """
-    entries = list(read_index(catalog))
+    contents = Contents.of(read_index(catalog))
+    total = len(contents.paths)
     findings: list[Finding] = []
     signatures: list[Signature] = []
-    done = 0
-    for results in over_chunks(_check_chunk, catalog, entries, size=_CHUNK, jobs=jobs or os.cpu_count() or 1):
-        for found, one in results:
+    place = catalog.absolute()  # a worker may have another working folder
+    reads = tuple(place / name for name in paths.LISTS)
+    job = Job(_begin, place, _name, chunk=_CHUNK, catalog=catalog, reads=reads)
+    with contextlib.closing((engine or LocalEngine(jobs)).over(job, read_index(catalog))) as results:
+        for done, (found, one) in enumerate(results, 1):
             findings.extend(found)
             if one is not None:
                 signatures.append(one)
-        done += len(results)
-        progress(done, len(entries))
+            progress(done, total)
     findings.extend(same_question(signatures))
     findings.extend(near_duplicates(signatures, "error" if forbid_overlap else "warning"))
-    findings.extend(nothing_strays(catalog, entries))
-    findings.extend(indexes_agree(catalog, entries))
-    findings.extend(network_runs(catalog, entries))
-    findings.extend(images_are_there(catalog, entries))
-    findings.extend(verdict_programs(catalog, entries))
-    return CheckReport(len(entries), tuple(findings))
+    findings.extend(nothing_strays(catalog, contents))
+    findings.extend(indexes_agree(catalog, contents))
+    findings.extend(network_runs(catalog, contents))
+    findings.extend(images_are_there(catalog, contents))
+    findings.extend(verdict_programs(catalog, contents))
+    return CheckReport(total, tuple(findings))

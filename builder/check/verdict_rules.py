@@ -12,26 +12,22 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
+from builder.check.contents import Contents
 from catalog import paths
 from catalog.findings import Finding
-from catalog.index import Entry
 
 _SECONDS = 30
 
 
-def verdict_programs(catalog: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+def verdict_programs(catalog: Path, contents: Contents) -> Iterator[Finding]:
     """Run the shipped grader once per answer type and read what it wrote."""
-    tried: set[str] = set()
-    for entry in entries:
-        if entry.answer_type in tried:
-            continue
-        tried.add(entry.answer_type)
-        problem = _problem(catalog / entry.path)
+    for path in contents.first_of_type.values():
+        problem = _problem(catalog / path)
         if problem:
-            yield Finding("S09-reward-file", "error", entry.path, problem, "build the catalog again")
+            yield Finding("S09-reward-file", "error", path, problem, "build the catalog again")
 
 
 def _problem(task: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,16 +14,19 @@ from builder.commands.given import spec_of, spec_place
 from builder.commands.options import (
     CLEAN,
     FINDINGS,
+    EngineOption,
     JobsOption,
     JsonOption,
     NameOption,
     OutOption,
+    RayAddressOption,
     ResendOption,
     SpecArgument,
     StrictOption,
     TablesOption,
     cache_folder,
 )
+from builder.engines import LOCAL, Engine, engine_named
 from builder.lock import ImageLock, find_lock, make_lock
 from builder.source_lock import at_commit, find_source_lock, make_source_lock, unpinned_source
 from builder.tables_lock import bucket_of, find_tables_lock, make_tables_lock, renewing
@@ -112,7 +114,7 @@ def run_build(
     out: Path | None,
     tables: str | Path | None,
     name: str | None,
-    jobs: int | None,
+    engine: Engine,
     quiet: bool,
     strict: bool = False,
     resend: bool = False,
@@ -139,7 +141,7 @@ def run_build(
             place,
             lock,
             cache=cache_folder(),
-            jobs=jobs or os.cpu_count() or 1,
+            engine=engine,
             strict=strict,
             resend=resend,
             bucket=bucket,
@@ -201,6 +203,8 @@ def build_command(
     tables: TablesOption = None,
     name: NameOption = None,
     jobs: JobsOption = None,
+    engine: EngineOption = LOCAL,
+    ray_address: RayAddressOption = None,
     strict: StrictOption = False,
     resend: ResendOption = False,
     json: JsonOption = False,
@@ -209,7 +213,7 @@ def build_command(
 
     Exit 1 where a row was set aside for a fault; a row that its own column set_aside leaves out is none.
     """
-    report = run_build(source, out, tables, name, jobs, json, strict, resend)
+    report = run_build(source, out, tables, name, engine_named(engine, jobs, ray_address), json, strict, resend)
     if json:
         show.as_json(report.as_dict())
     else:

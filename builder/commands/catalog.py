@@ -21,6 +21,7 @@ from builder.commands.options import (
     StrictOption,
     TablesOption,
 )
+from builder.engines import LocalEngine
 from builder.verify.commands import verify_command
 from builder.verify.egress import require as require_network
 from builder.verify.engine import require as require_engine
@@ -41,9 +42,10 @@ def catalog_command(
     sample: Annotated[int, typer.Option(min=0, help="Tasks to prove in containers; 0 proves none now.")] = 24,
 ) -> None:
     """Build, check and, where an engine is there, prove a sample: one command from rows to a catalog to trust."""
-    report = build.run_build(source, out, tables, name, jobs, quiet=False, strict=strict)
+    engine = LocalEngine(jobs)
+    report = build.run_build(source, out, tables, name, engine, quiet=False, strict=strict)
     build.print_report(report)
-    checked = check.run_check(report.catalog, jobs, quiet=False, forbid_overlap=forbid_overlap)
+    checked = check.run_check(report.catalog, engine, quiet=False, forbid_overlap=forbid_overlap)
     check.print_report(checked, report.catalog)
     unpinned = sum(finding.rule == UNPINNED for finding in checked.findings)
     if checked.errors > unpinned:

@@ -9,13 +9,23 @@ import typer
 
 from builder import show
 from builder.check import CheckReport, check
-from builder.commands.options import CLEAN, FINDINGS, CatalogArgument, JobsOption, JsonOption, OverlapOption
+from builder.commands.options import (
+    CLEAN,
+    FINDINGS,
+    CatalogArgument,
+    EngineOption,
+    JobsOption,
+    JsonOption,
+    OverlapOption,
+    RayAddressOption,
+)
+from builder.engines import LOCAL, Engine, engine_named
 
 
-def run_check(catalog: Path, jobs: int | None, quiet: bool, forbid_overlap: bool) -> CheckReport:
+def run_check(catalog: Path, engine: Engine, quiet: bool, forbid_overlap: bool) -> CheckReport:
     """Check a catalog, with a progress bar unless ``quiet``."""
     with show.progress("checking", quiet=quiet) as tell:
-        return check(catalog, jobs=jobs, forbid_overlap=forbid_overlap, progress=tell)
+        return check(catalog, engine=engine, forbid_overlap=forbid_overlap, progress=tell)
 
 
 def print_report(report: CheckReport, catalog: Path) -> None:
@@ -32,11 +42,13 @@ def print_report(report: CheckReport, catalog: Path) -> None:
 def check_command(
     catalog: CatalogArgument,
     jobs: JobsOption = None,
+    engine: EngineOption = LOCAL,
+    ray_address: RayAddressOption = None,
     forbid_overlap: OverlapOption = False,
     json: JsonOption = False,
 ) -> None:
     """Prove a catalog from its files alone: lint, grader, cases, leaks, overlaps, sizes."""
-    report = run_check(catalog, jobs, json, forbid_overlap)
+    report = run_check(catalog, engine_named(engine, jobs, ray_address), json, forbid_overlap)
     if json:
         show.as_json(
             {"tasks": report.tasks, "errors": report.errors, "findings": [asdict(one) for one in report.findings]}

@@ -24,6 +24,13 @@ TablesOption = Annotated[
 ]
 NameOption = Annotated[str | None, typer.Option(help="With rows: the catalog's name, as org/name.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Processes (default: one per core).")]
+EngineOption = Annotated[
+    str, typer.Option(help="Where the work is done: local (processes of this machine), or ray (a Ray cluster).")
+]
+RayAddressOption = Annotated[
+    str | None,
+    typer.Option(help="With --engine ray: a running cluster, HOST:PORT (default: one for this run, on this machine)."),
+]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Build nothing where any row would be set aside (exit 2).")
 ]

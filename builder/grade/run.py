@@ -6,21 +6,22 @@ No container is needed: the same bytes grade inside the verifier.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from builder.chunks import over_chunks
+from builder.engines import Job, LocalEngine
 from builder.grade.shipped import shipped_runner
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import read_index
 
-_CHUNK = 32
+_CHUNK: Final = 32
+_Task = tuple[str, str]  # its name, and its path in the catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,12 @@ def _object(file: Path) -> dict[str, Any]:
     return value
 
 
-def _grade_chunk(catalog: Path, tasks: Sequence[tuple[str, str]]) -> list[TaskGrade]:
-    return [grade_task(catalog / path, name, path) for name, path in tasks]
+def _begin(catalog: Path) -> Callable[[_Task], TaskGrade]:
+    return lambda task: grade_task(catalog / task[1], *task)
+
+
+def _name(task: _Task) -> str:
+    return f"the task {task[1]}"
 
 
 def grade_catalog(
@@ -93,11 +98,12 @@ def grade_catalog(
     tasks = [(entry.name, entry.path) for entry in read_index(catalog)]
     if not tasks:
         raise CatalogError("the catalog has no tasks", where=catalog, fix="see its set_aside.jsonl, and build again")
-    done = cases = 0
+    cases = 0
     failed: list[TaskGrade] = []
-    for results in over_chunks(_grade_chunk, catalog, tasks, size=_CHUNK, jobs=jobs or os.cpu_count() or 1):
-        done += len(results)
-        cases += sum(result.cases for result in results)
-        failed.extend(result for result in results if result.problems)
-        progress(done, len(tasks))
-    return GradeReport(done, cases, tuple(failed), time.monotonic() - began)
+    job = Job(_begin, catalog, _name, chunk=_CHUNK, catalog=catalog)
+    with contextlib.closing(LocalEngine(jobs).over(job, tasks)) as results:
+        for done, result in enumerate(results, 1):
+            cases += result.cases
+            failed += [result] if result.problems else []
+            progress(done, len(tasks))
+    return GradeReport(len(tasks), cases, tuple(failed), time.monotonic() - began)

@@ -15,7 +15,7 @@ import pytest
 
 from builder.baked import TaskFile
 from builder.shared_files import file_of
-from builder.tree import Blobs, building, link_tree, workshop_of, write_task
+from builder.tree import Blobs, building, link_task, workshop_of, write_task
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import IndexWriter
@@ -347,7 +347,7 @@ def test_linking_a_tree_writes_no_bytes(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/c.txt").write_text("x")
     time.sleep(0.01)
-    link_tree(str(tmp_path / "a"), str(tmp_path / "z"))
+    link_task(tmp_path / "a", tmp_path / "z")
     assert (tmp_path / "z/b/c.txt").stat().st_ino == (tmp_path / "a/b/c.txt").stat().st_ino
 
 
