@@ -17,6 +17,8 @@ from grader.grader import check_gold, from_reward_mode, infer_answer_type
 
 _TYPES: dict[str, AnswerType] = {name: name for name in get_args(AnswerType)}
 _NO_ANSWER = "none"
+_CORRECT = "correct the gold, its answer type or its tolerance"
+_DATES = "write the date as YYYY-MM-DD, or correct the answer type"
 
 
 def typed(row: Row) -> tuple[Row, list[Finding]]:
@@ -100,7 +102,8 @@ def _checked(row: Row) -> list[Finding]:
     )
     refused = [sentence for level, sentence in doubts if level == "refuse"]
     if refused:
-        raise _refusal(row, "the gold cannot be graded", f"a gold of type {row.answer_type}", " ".join(refused))
+        fix = _DATES if row.answer_type == "date" else _CORRECT
+        raise _refusal(row, "the gold cannot be graded", f"a gold of type {row.answer_type}", " ".join(refused), fix)
     return [
         Finding(
             rule="doubtful-gold",
@@ -113,12 +116,12 @@ def _checked(row: Row) -> list[Finding]:
     ]
 
 
-def _refusal(row: Row, message: str, expected: str, found: str | None = None) -> RowError:
+def _refusal(row: Row, message: str, expected: str, found: str | None = None, fix: str = _CORRECT) -> RowError:
     return RowError(
         f"task {row.task_id!r}: {message}",
         kind="the gold cannot be graded",
         where=row.where or None,
         expected=expected,
         found=found or f"{row.answer!r}"[:200],
-        fix="correct the gold, its answer type or its tolerance",
+        fix=fix,
     )

@@ -19,6 +19,8 @@ from grader import run_cases
 from grader.grader import GoldError
 
 _MOST = 30
+_OWN_SLIP = "a slip the row names"
+_NOT_WRONG = "take it out of near_misses, or state in the question what makes it wrong"
 # Slips of single values in a task with named answers, shared among them.
 _FIELD_SLIPS = 12
 
@@ -47,8 +49,7 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     both = forms & {case["answer"] for case in cases["reject"]}
     slips = both & set(row.near_misses)
     if slips:
-        fix = "take it out of near_misses, or state in the question what makes it wrong"
-        raise _refuse(row, "a near miss of the row is right", repr(min(slips)), fix)
+        raise _refuse(row, "a near miss of the row is right", repr(min(slips)), _NOT_WRONG)
     if both:
         raise _refuse(row, "an answer would have to be right and wrong at once", repr(min(both)))
     try:
@@ -56,7 +57,8 @@ def cases_of(row: Row, expected: Mapping[str, Any]) -> dict[str, list[dict[str, 
     except GoldError as error:
         raise _refuse(row, "the gold cannot be graded as its type", str(error)) from None
     if failed:
-        raise _refuse(row, "the grader does not grade it as it must be", failed[0][:300])
+        named = {"fix": _NOT_WRONG} if _OWN_SLIP in failed[0] else {}
+        raise _refuse(row, "the grader does not grade it as it must be", failed[0][:300], **named)
     return cases
 
 
@@ -84,7 +86,7 @@ def _unique(cases: Sequence[Case]) -> list[dict[str, str]]:
 
 def _own(row: Row) -> list[Case]:
     """The slips that the row brings along."""
-    return [(answer, "a slip the row names") for answer in row.near_misses]
+    return [(answer, _OWN_SLIP) for answer in row.near_misses]
 
 
 def _lines(values: Mapping[str, str]) -> str:

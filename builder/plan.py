@@ -22,7 +22,7 @@ from builder.sources.base import RowSource
 from builder.sources.hub_rows import HubName, HubRows, hub_name
 from builder.sources.reading import local_source
 from builder.tables import TableShelf
-from builder.tables.stores import BucketStore, FolderStore, HubStore, TableStore
+from builder.tables.stores import BucketStore, FolderStore, HubStore, TableStore, folder_of_tables
 from catalog.errors import MissingTableError, OneRowError, RowError, SpecError, TableError
 from catalog.findings import Finding
 from catalog.reasons import Kind
@@ -98,7 +98,7 @@ def _named_store(spec: Spec, bucket: hub.BucketFiles | None) -> TableStore | Non
             found=spec.tables,
             fix="harborwright build looks it up and writes it down; harborwright lock renews it",
         )
-    return FolderStore(spec.folder / spec.tables) if spec.tables else None
+    return FolderStore(folder_of_tables(spec.folder, spec.tables, "tables")) if spec.tables else None
 
 
 def _hub_source(spec: Spec, name: HubName, cache: Path, bucket: hub.BucketFiles | None) -> Source:

@@ -10,6 +10,7 @@ A build sets a row aside for what is an error here, and ``check`` looks again at
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -67,8 +68,12 @@ def sightings(gold: str, answer_type: str, side: AgentSide) -> Iterator[Sighting
     if not telling(gold):
         return
     label = answer_type in _LABELS
+    listed = _as_words(gold)
     for name, text in _texts(gold, label, side):
         asked = name in _WORDS and label
+        if listed and _stands_in(listed, text):  # whatever else is offered, all of it stands there, one after the other
+            yield Sighting(name, "warning" if asked else "error")
+            break
         if not (_stands_in(gold, text) or _same_number(gold, text)):
             continue
         if asked and _is_offered(gold, side.instruction):
@@ -111,6 +116,18 @@ def _texts(gold: str, label: bool, side: AgentSide) -> Iterator[tuple[str, str]]
     if _number(gold) is None:
         yield paths.MANIFEST, "\n".join(side.tables)
         yield from side.texts
+
+
+def _as_words(gold: str) -> str:
+    """A gold that is a JSON list of several texts, as people write it: "Oslo, Rome"; empty for any other."""
+    if not gold.lstrip().startswith("["):
+        return ""
+    try:
+        items = json.loads(gold)
+    except (ValueError, RecursionError):
+        return ""
+    several = isinstance(items, list) and len(items) > 1 and all(isinstance(item, str) for item in items)
+    return ", ".join(items) if several else ""
 
 
 def _number(text: str) -> Decimal | None:

@@ -72,6 +72,7 @@ BASE_REQUIREMENTS: Final = "base/requirements.txt"
 
 NAME_LIMIT: Final = 80  # directory, image and container names are built from it; file systems stop at 255 bytes
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
+_ORG = re.compile(r"[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?")
 
 
 def is_task_name(name: str) -> bool:
@@ -86,6 +87,11 @@ def repository_root() -> Path:
 
 TEMPLATES: Final = repository_root() / "task_templates"
 GRADER_SOURCE: Final = repository_root() / "grader" / "grader.py"
+
+
+def is_org(name: str) -> bool:
+    """True for what a catalog's owner may be called."""
+    return _ORG.fullmatch(name) is not None
 
 
 def bare_name(task: str) -> str:

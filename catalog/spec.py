@@ -28,7 +28,7 @@ from pydantic_core import ErrorDetails
 from catalog import paths
 from catalog.errors import SpecError
 from catalog.faults import expected_of, line_of_key, line_of_message, plainly
-from catalog.paths import is_task_name
+from catalog.paths import is_org, is_task_name
 from catalog.rows import KNOWN_COLUMNS, SET_ASIDE_COLUMN
 from catalog.written import shown
 
@@ -203,7 +203,7 @@ Column = Annotated[str, AfterValidator(_a_column)]
 class Spec(_Section):
     """What catalog to build: where rows and tables come from, and the policies every task shares."""
 
-    org: str = Field(pattern=r"^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$")
+    org: str
     name: str
     description: str = ""
     # "demo"; a JSONL, JSON, CSV or Parquet file of rows, or a folder of such, relative to the spec; or a data set on
@@ -249,6 +249,13 @@ class Spec(_Section):
         if columns and info.data.get("source") == DEMO:
             raise ValueError("no columns with the source demo, whose rows stand in no file")
         return columns
+
+    @field_validator("org")
+    @classmethod
+    def _org(cls, org: str) -> str:
+        if not is_org(org):
+            raise ValueError("lower-case letters, digits, dashes and underscores, a letter or digit first and last")
+        return org
 
     @field_validator("name")
     @classmethod

@@ -112,6 +112,8 @@ def _check(catalog: Path, file: Path, ledger: Path | None, as_json: bool) -> int
     if ledger is not None:
         head, rollouts = read_ledger(ledger)
         due = len(remaining(made, Progress.of(head, rollouts, ledger)))
+    if not as_json:
+        typer.echo(f"holds for {catalog}:")
     _tell(made, coverage, as_json, file, due)
     return CLEAN
 

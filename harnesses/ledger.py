@@ -25,6 +25,7 @@ from catalog.faults import expected_of, plainly
 from harnesses.causes import RULES, Cause
 
 SCHEMA: Final = 1
+_NO_LEDGER: Final = "correct the path; a run that has not begun has no ledger, and is scheduled without --ledger"
 _SEAL: Final = "sha256"
 _SEAL_LETTERS: Final = 16
 _BLOCK: Final = 1 << 16
@@ -154,7 +155,7 @@ def read_ledger(path: Path) -> tuple[Head, tuple[Rollout, ...]]:
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
-        raise LedgerError("the ledger cannot be read", where=path, found=plainly(error), fix="name another") from None
+        raise LedgerError("the ledger cannot be read", where=path, found=plainly(error), fix=_NO_LEDGER) from None
     if not lines:
         raise LedgerError("this is no ledger", where=path, expected="a first line that names its format", found="none")
     head = _read(lines[0], Head, f"{path}:1")

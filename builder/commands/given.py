@@ -9,8 +9,11 @@ from typing import Final
 from builder.hub.place import SCHEME
 from builder.sources.hub_rows import HubName, hub_name
 from builder.sources.kinds import SOURCES, is_rows
+from builder.tables.stores import folder_of_tables
 from catalog.errors import SpecError
+from catalog.paths import is_org, is_task_name
 from catalog.spec import Spec, parse_spec, read_spec
+from catalog.written import shown
 
 SPEC_SUFFIX: Final = ".toml"
 _FULL_NAME = re.compile(r"([^/]+)/([^/]+)")
@@ -53,6 +56,14 @@ def spec_of(source: Path, tables: str | Path | None, name: str | None) -> Spec:
             found=name or "nothing",
             fix=f"harborwright build {source} --name my-org/{stem.lower()}",
         )
+    if not (is_org(parts[1]) and is_task_name(parts[2])):
+        raise SpecError(
+            "the catalog's name cannot be used",
+            where="--name",
+            expected="org/name: lower-case letters, digits, dashes and underscores, a letter or digit first and last",
+            found=shown(repr(name), 120),
+            fix=f"harborwright build {source} --name my-org/{stem.lower()}",
+        )
     values = {"org": parts[1], "name": parts[2], "source": str(hub or source.resolve().name)}
     if tables:
         values["tables"] = _place_of_tables(tables)
@@ -63,16 +74,7 @@ def _place_of_tables(tables: str | Path) -> str:
     """What ``--tables`` names, from wherever a spec might lie."""
     if str(tables).startswith(SCHEME):
         return str(tables)
-    folder = Path(tables)
-    if not folder.is_dir():
-        raise SpecError(
-            "there is no such folder of tables",
-            where=folder,
-            expected="the folder that the rows' tables lie in",
-            found="a file" if folder.exists() else "nothing",
-            fix="correct --tables",
-        )
-    return str(folder.resolve())
+    return str(folder_of_tables(Path(), str(tables), "--tables").resolve())
 
 
 def rows_alone(source: Path, tables: str | None = None) -> Spec:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from builder import hub
 from builder.tables.files import refuse_size
-from catalog.errors import TableError
+from catalog.errors import SpecError, TableError
 
 # What a folder of a data set or a bucket may bring to one row.
 _MOST_FILES: Final = 10_000
@@ -47,6 +47,29 @@ class FolderStore:
 
     def bring(self, name: PurePosixPath, where: str) -> None:
         """Nothing: they are there, or they are not."""
+
+
+def folder_of_tables(beside: Path, named: str, where: str) -> Path:
+    """The folder of tables that somebody named.
+
+    Args:
+        beside: the folder that a relative name starts at.
+        named: its name.
+        where: the key or option that named it, which an error says to correct.
+
+    Raises:
+        SpecError: where there is no such folder: without it every row would be set aside, one by one.
+    """
+    folder = beside / named
+    if not folder.is_dir():
+        raise SpecError(
+            "there is no such folder of tables",
+            where=folder,
+            expected="the folder that the rows' tables lie in",
+            found="a file" if folder.exists() else "nothing",
+            fix=f"correct {where}",
+        )
+    return folder
 
 
 class HubStore:

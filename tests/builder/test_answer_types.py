@@ -85,3 +85,9 @@ def test_a_number_that_overflows_is_refused(gold: str, kind: str | None) -> None
     made = Row(task_id="t1", question="How many?", answer=gold, answer_type=kind, where="rows.jsonl:1")
     with pytest.raises(RowError):
         typed(made)
+
+
+def test_a_date_that_can_be_read_two_ways_is_refused_with_how_to_write_it() -> None:
+    with pytest.raises(RowError) as raised:
+        typed(row("05/01/2024", answer_type="date"))
+    assert "YYYY-MM-DD" in (raised.value.fix or "")

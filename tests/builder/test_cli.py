@@ -145,6 +145,14 @@ def test_rows_set_aside_for_one_reason_are_told_together(rows: Path) -> None:
     assert {row["where"].rpartition(":")[2] for row in as_json["set_aside"]} == {str(line) for line in range(2, 14)}
 
 
+@pytest.mark.parametrize("name", ["Me/Cities", "me/Cities", "-me/cities", "me/ci ties"])
+def test_a_name_that_no_catalog_can_have_is_told_as_the_option(rows: Path, name: str) -> None:
+    done = run("build", rows, "--name", name, "--out", "out", cwd=rows.parent)
+    assert done.returncode == 2
+    assert "--name: the catalog's name cannot be used" in done.stderr
+    assert "lower-case letters" in done.stderr
+
+
 @pytest.mark.parametrize("tier", [None, "easy"])
 def test_a_report_counts_in_words_and_says_nothing_of_what_no_row_has(rows: Path, tier: str | None) -> None:
     rows.write_text(json.dumps(ROW | {"difficulty_tier": tier}) + "\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from builder.seen import seen_in
+from builder.seen import AgentSide, seen_in, sightings
 
 FILES = ["input/State data/Delaware.csv", "input/2024/report_1500.csv"]
 
@@ -27,3 +27,17 @@ FILES = ["input/State data/Delaware.csv", "input/2024/report_1500.csv"]
 )
 def test_a_gold_is_seen_where_the_check_would_say_so(gold: str, answer_type: str, question: str, where: str) -> None:
     assert seen_in(gold, answer_type, question, FILES) == where
+
+
+@pytest.mark.parametrize(
+    ("question", "severities"),
+    [
+        ("Which products are there? Widget, Gadget, Gizmo are.", ["warning"]),
+        ("Which of Widget, Gizmo or Gadget are there?", []),
+        ("Which products are there?", []),
+    ],
+)
+def test_a_whole_list_that_stands_in_the_question_is_told(question: str, severities: list[str]) -> None:
+    side = AgentSide(question=question, instruction=question, description=question, tables=(), files=())
+    seen = sightings('["Widget", "Gadget", "Gizmo"]', "set", side)
+    assert [one.severity for one in seen] == severities

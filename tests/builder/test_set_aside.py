@@ -16,6 +16,7 @@ from builder.build import BuildReport, build
 from builder.lock import ImageLock
 from builder.sources import RowsError
 from catalog import paths
+from catalog.errors import SpecError
 from catalog.rejected import SCHEMA, read_rejected
 from catalog.spec import parse_spec
 
@@ -99,6 +100,16 @@ def test_every_row_becomes_a_task_or_is_set_aside_with_its_kind_and_reason(folde
         assert row.fix or row.marked
     assert sum(report.reasons.values()) == len(UNFAIR)
     assert report.reasons["its golds conflict"] == 2
+
+
+def test_a_folder_of_tables_that_is_not_there_is_refused_and_the_catalog_stays(folder: Path) -> None:
+    before = built(folder).tasks
+    values = {"org": "o", "name": "n", "source": "rows.jsonl", "tables": "tabels"}
+    for mistaken in ("tabels", "rows.jsonl"):
+        spec = parse_spec({**values, "tables": mistaken}, folder / "spec.toml")
+        with pytest.raises(SpecError, match="no such folder of tables"):
+            build(spec, folder / "out", LOCK, cache=folder / "cache", jobs=1)
+    assert built(folder).unchanged == before
 
 
 def test_the_list_for_programs_has_every_row_in_its_order_and_no_path_of_this_machine(folder: Path) -> None:

@@ -119,3 +119,10 @@ def test_a_ledger_is_told_with_its_causes_first_and_void_where_too_much_is_missi
     parts = json.loads(run("ledger", ledger.path, "--json").stdout)["parts"]
     assert parts["all"]["mean_reward"] is None
     assert parts["all"]["causes"] == {"no-turns": 1, "oom": 1}
+
+
+def test_a_ledger_that_is_not_there_yet_is_told_with_what_to_do(catalog: Path, tmp_path: Path) -> None:
+    arguments = ("--harness", "opencode", "--kind", "adaptive", "--ledger", tmp_path / "run.ledger")
+    done = run("schedule", catalog, *arguments)
+    assert done.returncode == 2
+    assert "scheduled without --ledger" in done.stderr
