@@ -27,8 +27,8 @@ help: ## list the targets
 	@touch $@
 
 # What tests and linters look at besides, and building a catalog does without.
-.venv/.ready-ray: .venv/.ready
-	@$(UV) sync --frozen --quiet --extra ray
+.venv/.ready-extras: .venv/.ready
+	@$(UV) sync --frozen --quiet --extra ray --extra rollouts
 	@touch $@
 
 setup: .venv/.ready ## make the environment from the lock (every target does this itself)
@@ -36,7 +36,7 @@ setup: .venv/.ready ## make the environment from the lock (every target does thi
 catalog: setup ## build and check the demo catalog, and prove a sample of it where a Docker engine is there
 	@$(HW) catalog $(SPEC) --out $(DEMO) --jobs $(JOBS)
 
-test: .venv/.ready-ray ## run every test; those that need Docker need `make docker` first
+test: .venv/.ready-extras ## run every test; those that need Docker need `make docker` first
 	@.venv/bin/pytest
 
 check: setup ## check the built demo catalog without containers
@@ -55,14 +55,14 @@ SCRIPTS := builder/machine/*.sh task_templates/task/tests/*.sh .ci/run
 SCRIPT_TEMPLATES := task_templates/task/solution/*.sh.j2
 
 lint: export PATH := $(CURDIR)/.venv/bin:$(PATH)
-lint: .venv/.ready-ray ## ruff, mypy --strict and shellcheck
+lint: .venv/.ready-extras ## ruff, mypy --strict and shellcheck
 	@ruff check . && ruff format --check . && mypy
 	@shellcheck -x $(SCRIPTS)
 	@for template in $(SCRIPT_TEMPLATES); do \
 		sed 's|{{[^}]*}}|/app/value|g' "$$template" | shellcheck - || { echo "in $$template"; exit 1; }; \
 	done
 
-bench: .venv/.ready-ray ## measure speed and memory side by side, into bench/out/
+bench: .venv/.ready-extras ## measure speed and memory side by side, into bench/out/
 	@.venv/bin/python -m bench
 
 docker: ## bring a Docker engine, compose, buildx and the base image to a Debian machine (as root)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import stat
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,12 +18,11 @@ from typing import Any, Final, Literal
 from harbor.models.trial.error_policy import FailureCause
 from harbor.models.trial.paths import TrialPaths
 from harbor.models.trial.result import TimingInfo, TrialResult
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from builder.verify.memory import Memory
-from catalog import paths
+from catalog.sentinel import Sentinel
+from catalog.sentinel import read_sentinel as read_sealed
 
-_SENTINEL_LIMIT: Final = 16 * 1024
 _NO_LONGER: Final = ("ended", "gone")
 _KILLED: Final = re.compile(r"\b137\b")
 
@@ -45,26 +42,6 @@ class Cause(StrEnum):
     ENGINE_GONE = "engine-gone"  # the container engine stopped or froze
     STUCK = "stuck"  # no end within all of the trial's limits together
     INTERRUPTED = "interrupted"  # somebody stopped the run
-
-
-class Sentinel(BaseModel):
-    """What the seal found where the answer should be."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    schema_: int
-    state: Literal["sealed", "absent", "refused"]
-    why: str
-    bytes: int | None
-    sha256: str | None
-    ctime_ns: int | None
-    sealed_at_ns: int
-    late: bool | None
-
-    @property
-    def filed(self) -> bool:
-        """True where something was filed, fit to be read or not."""
-        return self.state == "refused" or (self.state == "sealed" and bool(self.bytes))
 
 
 BoxState = Literal["running", "ended", "gone", "unknown"]
@@ -107,18 +84,7 @@ class Outcome:
 
 def read_sentinel(trial_dir: Path) -> Sentinel | None:
     """The sentinel that travelled with the sealed answer, or None where none did that can be believed."""
-    path = TrialPaths(trial_dir).artifacts_dir / paths.SEALED.lstrip("/") / paths.SENTINEL
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            values = json.loads(file.read(_SENTINEL_LIMIT))
-        values["schema_"] = values.pop("schema")
-        sentinel = Sentinel(**values)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
-        return None
-    return sentinel if sentinel.schema_ == 1 else None
+    return read_sealed(TrialPaths(trial_dir).artifacts_dir)
 
 
 def _seconds(result: TrialResult) -> float:
@@ -128,10 +94,7 @@ def _seconds(result: TrialResult) -> float:
 
 
 def _is_late(sentinel: Sentinel, phase: TimingInfo | None) -> bool:
-    """True where the kernel changed the answer after the agent's phase (host and containers share one clock)."""
-    if sentinel.state != "sealed" or sentinel.ctime_ns is None or phase is None or phase.finished_at is None:
-        return False
-    return sentinel.ctime_ns > int(phase.finished_at.timestamp() * 1e6) * 1000
+    return sentinel.is_late(phase.finished_at if phase else None)
 
 
 def _before_agent(result: TrialResult, seen: Seen) -> Cause:

@@ -14,7 +14,8 @@ from harbor.models.trial.result import AgentInfo, ExceptionInfo, TimingInfo, Tri
 from harbor.models.verifier.result import VerifierResult
 
 from builder.verify.memory import Memory
-from builder.verify.outcome import Cause, Seen, Sentinel, classify, read_outcome, read_sentinel
+from builder.verify.outcome import Cause, Seen, classify, read_outcome, read_sentinel
+from catalog.sentinel import Sentinel
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AGENT_END = START + timedelta(seconds=60)
