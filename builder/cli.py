@@ -12,13 +12,13 @@ import os
 import signal
 import subprocess
 import sys
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, version
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from builder.extras import lacks
+from builder.extras import lacks, registered
 from catalog.errors import UserError
 from catalog.paths import repository_root
 
@@ -79,7 +79,7 @@ def load_commands(app: typer.Typer, asked: str | None) -> None:
     """
     if asked == _VERSION:
         return
-    points = {point.name: point for point in entry_points(group=GROUP)}
+    points = registered(GROUP)
     for name in [asked] if asked in points else sorted(points):
         try:
             register = points[name].load()

@@ -1,8 +1,8 @@
-"""What a person is told who asks for something whose extra is not installed."""
+"""What this project registers by entry points, and what a person is told who asks for one whose extra is not installed."""
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, distribution
 
 from catalog.errors import UserError
 
@@ -13,3 +13,8 @@ def lacks(what: str, point: EntryPoint, module: str) -> UserError:
         f"{what} needs the package {module}, which is not installed",
         fix=f"uv sync --extra {point.extras[0] if point.extras else point.name}",
     )
+
+
+def registered(group: str) -> dict[str, EntryPoint]:
+    """What this project registers under ``group``, by name; looking through every other distribution takes its time."""
+    return {point.name: point for point in distribution("harborwright").entry_points.select(group=group)}

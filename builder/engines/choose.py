@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
 from typing import Final, Protocol, cast
 
 from builder.engines.job import Engine
 from builder.engines.ray_settings import ray_settings
-from builder.extras import lacks
+from builder.extras import lacks, registered
 from catalog.errors import UserError
 
 GROUP: Final = "harborwright.engines"
@@ -34,7 +33,7 @@ def engine_named(name: str = LOCAL, jobs: int | None = None, address: str | None
     Raises:
         UserError: where there is no such engine, it is not installed, or it has no use for an address.
     """
-    points = {point.name: point for point in entry_points(group=GROUP)}
+    points = registered(GROUP)
     if name not in points:
         known = " or ".join(sorted(points))
         raise UserError(f"there is no engine {name!r}", expected=f"--engine {known}", fix="name another one")
