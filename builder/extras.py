@@ -1,4 +1,4 @@
-"""What this project registers by entry points, and what a person is told who asks for one whose extra is not installed."""
+"""What the project registers by entry points, and what a person is told who asks for one whose extra is not installed."""
 
 from __future__ import annotations
 
