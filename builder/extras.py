@@ -1,4 +1,4 @@
-"""What the project registers by entry points, and what a person is told who asks for one whose extra is not installed."""
+"""What the project registers by entry points, and what is said where the extra of one is not installed."""
 
 from __future__ import annotations
 
