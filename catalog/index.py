@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from catalog import paths
 from catalog.errors import CatalogError
-from catalog.faults import plainly
+from catalog.faults import expected_of, plainly
 from catalog.paths import is_task_name
 from catalog.rows import AnswerType, Tier
 from catalog.splits import SplitName
@@ -73,7 +73,7 @@ class Entry(BaseModel):
     def _lies_in_its_split(self) -> Self:
         # Whoever reads a task's files goes where this says.
         if self.path != f"{self.split}/{self.name}" or not (is_task_name(self.name) and is_task_name(self.split)):
-            raise ValueError(f"a path of split and name; {self.path[:120]!r} is none")
+            raise ValueError(f"a path of split and name, and not {self.path[:120]!r}")
         return self
 
     @property
@@ -152,7 +152,7 @@ def _entry(values: dict[str, Any], path: Path) -> Entry:
         raise CatalogError(
             "the index holds an entry that cannot be read",
             where=path,
-            found=str(error.errors(include_url=False)[0]["msg"]),
+            expected=expected_of(error.errors(include_url=False)[0]),
             fix="build the catalog again",
         ) from None
 

@@ -18,6 +18,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from packaging.markers import Marker
+
 from builder.machine.recipe import BASE_FOLDER, REPOSITORY
 
 PYTHON = "3.13"
@@ -26,12 +28,25 @@ HEADER = "# Written by `python -m builder.machine.pin`; edit requirements.in ins
 
 
 def locked_versions(lock: Path) -> dict[str, str]:
-    """Every package of a ``uv.lock`` with its version; a package locked twice is left out."""
-    versions: dict[str, set[str]] = defaultdict(set)
-    for package in tomllib.loads(lock.read_text(encoding="utf-8"))["package"]:
-        if "registry" in package["source"]:
-            versions[package["name"]].add(package["version"])
-    return {name: found.pop() for name, found in versions.items() if len(found) == 1}
+    """Every package that a ``uv.lock`` installs on this machine without extras, with its version.
+
+    The lock holds a package in several versions where extras want others than the core; which of them a dependency
+    means stands in its marker (PEP 508), with a name of uv's own for each extra.
+    """
+    packages = tomllib.loads(lock.read_text(encoding="utf-8"))["package"]
+    every = {(package["name"], package["version"]): package for package in packages}
+    only = dict(every.keys())  # of a package in several versions any; whoever needs it says which
+    waiting = [key for key, package in every.items() if "editable" in package["source"]]
+    found: dict[str, str] = {}
+    while waiting:
+        name, version = waiting.pop()
+        if name in found:
+            continue
+        found[name] = version
+        needs = every[name, version].get("dependencies", ())
+        meant = (need for need in needs if "marker" not in need or Marker(need["marker"]).evaluate({"extra": ""}))
+        waiting += [(need["name"], need.get("version") or only[need["name"]]) for need in meant]
+    return {name: version for name, version in found.items() if "registry" in every[name, version]["source"]}
 
 
 def _resolve(platform: str, constraints: Path, scratch: Path) -> list[dict[str, Any]]:

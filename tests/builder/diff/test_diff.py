@@ -280,6 +280,6 @@ def test_one_name_for_two_tasks_is_told(old: Path, tmp_path: Path) -> None:
     first = next(read_index(old))
     with IndexWriter(tmp_path, "lab/birds") as writer:
         writer.add(first)
-        writer.add(first.model_copy(update={"path": f"test/{first.name}"}))
+        writer.add(first.model_copy(update={"path": f"test/{first.name}", "split": "test"}))
     with pytest.raises(CatalogError, match="two tasks of this catalog have the name first"):
         diff(old, tmp_path)

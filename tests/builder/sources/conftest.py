@@ -11,6 +11,7 @@ from hub_server import Hub
 from builder import lock
 from builder.build import BuildReport
 from builder.commands.build import run_build
+from builder.engines import LocalEngine
 from builder.lock import ImageLock
 from catalog.errors import ImageError
 from catalog.spec import Spec
@@ -47,6 +48,6 @@ def run(workplace: Path) -> Build:
     def building(
         source: str, tables: Path | None = None, out: str = "out", name: str | None = "lab/birds"
     ) -> BuildReport:
-        return run_build(Path(source), workplace / out, tables, name, 1, True)
+        return run_build(Path(source), workplace / out, tables, name, LocalEngine(1), True)
 
     return building

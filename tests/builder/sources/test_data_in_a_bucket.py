@@ -20,6 +20,7 @@ from huggingface_hub.utils._xet import XetSessionHolder
 from builder.build import BuildReport
 from builder.check.run import check
 from builder.commands.build import print_report, run_build
+from builder.engines import LocalEngine
 from builder.ship.places import FolderPlace
 from builder.ship.push import Choices, push
 from builder.task_toml import HOLD_COMMAND
@@ -110,7 +111,7 @@ def test_resend_sends_what_the_bucket_lost_or_has_otherwise(hub: Hub, built: Bui
     one, *rest = sorted(hub.buckets.named[BUCKET].files)
     before = {path: hub.buckets.read(BUCKET, path) for path in (one, *rest)}
     hub.buckets.put(BUCKET, {one: None, rest[0]: b"x,y\n"})
-    again = run_build(spec, built.catalog, None, None, 1, True, resend=True)
+    again = run_build(spec, built.catalog, None, None, LocalEngine(1), True, resend=True)
     assert again.written == 0 and again.bucket_sets == 2 and again.bucket_sets_sent >= 1
     assert {path: hub.buckets.read(BUCKET, path) for path in hub.buckets.named[BUCKET].files} == before
 
