@@ -7,11 +7,15 @@ nothing may be skipped for any reason: a skipped test fails the run.
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
 from builder.verify.engine import require
 from catalog.errors import SandboxError
+
+# A shell without job control starts what runs in its background with Ctrl-C ignored, and so would every child here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 IN_CI = bool(os.environ.get("HARBORWRIGHT_CI"))
 
