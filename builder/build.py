@@ -39,8 +39,9 @@ from builder.standing import (
 from builder.state import BuildState, Fingerprints, Refusal, StateWriter, policies_text
 from builder.tables import TableShelf
 from builder.tables.remembered import forget_inspection, keep_inspections, read_inspections
-from builder.tree import ChangedFileError, building, resolved
+from builder.tree import ChangedFileError
 from builder.workers import MODULES, Baked, Kept, Refused, Step, Workplace, put_in_place
+from builder.workshop import building, resolved
 from catalog.errors import RowError, UserError
 from catalog.findings import Finding
 from catalog.index import Entry, IndexWriter

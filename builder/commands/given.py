@@ -12,7 +12,8 @@ from builder.sources.kinds import SOURCES, is_rows
 from builder.tables.stores import folder_of_tables
 from catalog.errors import SpecError
 from catalog.paths import is_org, is_task_name
-from catalog.spec import Spec, parse_spec, read_spec
+from catalog.spec import Spec
+from catalog.spec_file import parse_spec, read_spec
 from catalog.written import shown
 
 SPEC_SUFFIX: Final = ".toml"

@@ -15,7 +15,8 @@ from builder.ship import HubPlace, PushReport, parse_place
 from builder.ship.push import Choices, push
 from catalog import paths
 from catalog.errors import SpecError
-from catalog.spec import Spec, read_spec
+from catalog.spec import Spec
+from catalog.spec_file import read_spec
 
 
 def push_command(

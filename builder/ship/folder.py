@@ -18,7 +18,8 @@ from builder.ship.ours import Earlier, earlier_push, refuse_what_is_not_ours
 from builder.ship.plan import Plan, bytes_of
 from builder.ship.published import INDEX, MANIFEST, REGISTRY, read_manifest
 from builder.ship.registry import registry_text
-from builder.tree import building, finish_file, resolved
+from builder.tree import finish_file
+from builder.workshop import building, resolved
 from catalog.digest import Known, files_below, hash_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly

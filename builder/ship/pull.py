@@ -22,7 +22,8 @@ from builder.ship.places import Place
 from builder.ship.published import INDEX, MANIFEST, Manifest, Part, read_index, read_manifest
 from builder.ship.shards import check_shard, unpack_shard
 from builder.ship.sources import Source, open_source
-from builder.tree import building, finish_file
+from builder.tree import finish_file
+from builder.workshop import building
 from catalog import paths
 from catalog.digest import sha256_of_file
 from catalog.errors import CatalogError

@@ -17,7 +17,8 @@ from builder.bake import bake
 from builder.baked import BakedTask
 from builder.hub import patience
 from builder.shared_files import SharedFiles
-from catalog.spec import Spec, parse_spec
+from catalog.spec import Spec
+from catalog.spec_file import parse_spec
 from catalog.tables import Table
 
 

@@ -23,7 +23,8 @@ from builder.task_toml import Class, config_of, task_toml
 from catalog import paths
 from catalog.digest import digest_of_directory
 from catalog.errors import RowError
-from catalog.spec import Agent, Network, Spec, parse_spec
+from catalog.spec import Agent, Network, Spec
+from catalog.spec_file import parse_spec
 from catalog.tables import Size, Table
 
 Baker = Callable[..., BakedTask]

@@ -17,12 +17,12 @@ import pytest
 
 from builder.build import BuildReport, build
 from builder.lock import ImageLock
-from builder.tree import workshop_of
+from builder.workshop import workshop_of
 from catalog import paths
 from catalog.digest import digest_of_directory
 from catalog.errors import UserError
 from catalog.index import read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 PENGUINS = "species,island,mass\nAdelie,Dream,3750\nGentoo,Biscoe,5000\nAdelie,Torgersen,3800\nChinstrap,Dream,3700\n"

@@ -14,7 +14,7 @@ from builder.check import check
 from builder.lock import ImageLock
 from catalog.errors import RowError
 from catalog.index import read_index
-from catalog.spec import read_spec
+from catalog.spec_file import read_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 THEIRS: list[dict[str, Any]] = [

@@ -17,7 +17,7 @@ from builder.lock import ImageLock
 from catalog.curriculum import resolve
 from catalog.curriculum_file import read_curriculum
 from catalog.index import read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)

@@ -10,7 +10,8 @@ from builder.lock import ImageLock, find_lock, lock_path, make_lock
 from builder.machine.images import find_local_images
 from builder.machine.recipe import BASE_CONTEXT, BASE_FOLDER
 from catalog.errors import ImageError, SandboxError, SpecError
-from catalog.spec import Spec, parse_spec
+from catalog.spec import Spec
+from catalog.spec_file import parse_spec
 
 DIGEST = "sha256:" + "0f" * 32
 ROOT = f"python:3.13-slim@{DIGEST}"

@@ -14,7 +14,7 @@ from builder.plan import Planned, open_source, plan
 from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
 from catalog.rows import KNOWN_COLUMNS, AnswerType, NamedAnswer, Row
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 
 def planned(folder: Path, *rows: dict[str, Any], tables: str = "tables") -> list[Planned | SetAside]:

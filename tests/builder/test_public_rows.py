@@ -14,7 +14,7 @@ from builder.importers.dabench import import_dabench
 from builder.importers.report import Report
 from builder.verify import verify
 from catalog.index import read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 QUESTIONS = 117
 

@@ -23,7 +23,7 @@ from ray_jobs import CHUNK
 from test_same_bytes import assert_same, tree_of, write_input
 
 from builder.commands.options import FINDINGS
-from builder.tree import workshop_of
+from builder.workshop import workshop_of
 from catalog import paths
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))

@@ -14,7 +14,7 @@ from builder.dedupe import Deduplicator, Repeats
 from builder.plan import open_source, plan
 from builder.sources import SetAside
 from builder.tables import TableShelf
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 ROWS, DISTINCT, SHARED, SHARING, CONFLICTING = 5000, 4940, 48, 108, 15
 TASKS = DISTINCT - CONFLICTING

@@ -18,7 +18,7 @@ from builder.sources import RowsError
 from catalog import paths
 from catalog.errors import SpecError
 from catalog.rejected import SCHEMA, read_rejected
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))

@@ -15,7 +15,8 @@ import pytest
 
 from builder.baked import TaskFile
 from builder.shared_files import file_of
-from builder.tree import Blobs, building, link_task, workshop_of, write_task
+from builder.tree import Blobs, link_task, write_task
+from builder.workshop import building, workshop_of
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import IndexWriter
@@ -72,7 +73,7 @@ def test_a_failure_leaves_the_old_catalog(tmp_path: Path) -> None:
 KILLED_BUILD = """
 import sys, time
 from pathlib import Path
-from builder.tree import building
+from builder.workshop import building
 with building(Path(sys.argv[1]), "lab/birds") as folder:
     (folder / "index.json").write_text("half")
     print("building", flush=True)
@@ -253,7 +254,8 @@ FULL_DISK = """
 import sys
 from pathlib import Path
 from builder.shared_files import file_of
-from builder.tree import Blobs, building, write_task
+from builder.tree import Blobs, write_task
+from builder.workshop import building
 from catalog.errors import CatalogError
 try:
     with building(Path(sys.argv[1]), "lab/birds") as folder:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalog.errors import SpecError
-from catalog.spec import Spec, read_spec
+from catalog.spec import Spec
+from catalog.spec_file import read_spec
 
 HEAD = 'org = "acme"\nname = "sales"\nsource = "rows.jsonl"\n'
 

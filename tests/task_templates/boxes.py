@@ -17,7 +17,7 @@ from builder.shared_files import SharedFiles
 from builder.task_toml import HEALTH_COMMAND, seal_command
 from catalog import paths
 from catalog.rows import row_from_columns
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 from catalog.tables import Size, Table
 
 PROGRAMS = paths.TEMPLATES / paths.TASK_TEMPLATES / "environment"

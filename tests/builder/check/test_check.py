@@ -15,7 +15,7 @@ from builder.check.overlaps import normalised
 from builder.lock import ImageLock
 from catalog import paths
 from catalog.errors import CatalogError
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 ROWS = [

@@ -21,7 +21,7 @@ from builder.check.overlaps import BUCKETS, Signature, same_question, signature
 from builder.lock import ImageLock
 from catalog.findings import Finding
 from catalog.index import Entry
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))

@@ -19,7 +19,7 @@ from builder.demo.questions import questions_of
 from builder.demo.shapes import read_shapes
 from catalog.paths import is_task_name
 from catalog.rows import Row
-from catalog.spec import read_spec
+from catalog.spec_file import read_spec
 from grader import grade
 
 ROOT = Path(__file__).parents[3]

@@ -21,7 +21,7 @@ from builder.diff import DiffReport, diff
 from builder.lock import ImageLock
 from catalog.errors import CatalogError
 from catalog.index import IndexWriter, read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 PROGRAM = str(Path(sys.executable).with_name("harborwright"))
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)

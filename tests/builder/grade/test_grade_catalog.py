@@ -20,7 +20,7 @@ from builder.lock import ImageLock
 from catalog import paths
 from catalog.errors import CatalogError
 from catalog.index import read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 ROWS: list[dict[str, object]] = [
     {"task_id": "count", "question": "How many penguins weigh over 4 kg?", "answer": "1", "answer_type": "integer"},

@@ -14,7 +14,8 @@ from typing import Any
 
 from builder.build import BuildReport, build
 from builder.lock import ImageLock
-from catalog.spec import Spec, parse_spec
+from catalog.spec import Spec
+from catalog.spec_file import parse_spec
 
 DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"

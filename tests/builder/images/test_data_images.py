@@ -30,7 +30,7 @@ from catalog.data_image import data_image_of
 from catalog.digest import digest_of_directory
 from catalog.errors import CatalogError, ImageError, SpecError
 from catalog.index import Entry, read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 # More than a socket takes before it is read, in few rows.
 LARGE = "x\n" + ("a" * 10_000 + "\n") * 800

@@ -24,7 +24,7 @@ from builder.tables import TableShelf
 from catalog.errors import RowError
 from catalog.reasons import Kind
 from catalog.rows import Row
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 TABLE = "name,age,fare\nAnn,10,7.25\nBob,20,71.28\nCid,30,8.05\n"
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)

@@ -22,7 +22,7 @@ from builder.sources import SetAside, read_rows
 from builder.tables import TableShelf
 from catalog.errors import RowError
 from catalog.rows import Row
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 from grader.grader import grade
 
 TABLE = 'metro,reports\n"Anaheim, CA Area",10\n"Reno, NV Area",20\n'

@@ -21,7 +21,7 @@ from builder.report import bounds
 from catalog import paths
 from catalog.errors import CatalogError, UserError
 from catalog.receipts import MEMORY_SHARE
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 
 def refused(*arguments: str | Path) -> UserError:

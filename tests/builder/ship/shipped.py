@@ -12,7 +12,7 @@ from builder.lock import ImageLock
 from catalog.digest import digest_of_directory
 from catalog.index import Entry, read_index
 from catalog.receipts import Receipt, Trial, write_receipt
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 LOCK = ImageLock(kind="public", root="python:3.13-slim@sha256:" + "0" * 64)
 TABLES = {

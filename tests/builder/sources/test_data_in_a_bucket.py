@@ -27,7 +27,7 @@ from builder.task_toml import HOLD_COMMAND
 from catalog import paths
 from catalog.errors import HubError, SpecError
 from catalog.index import Entry, read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 from catalog.tables import Table, table_set_digest
 
 BUCKET = "me/pulled"

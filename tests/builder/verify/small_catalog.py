@@ -12,7 +12,7 @@ from builder.machine.images import find_local_images
 from catalog import paths
 from catalog.digest import digest_of_directory
 from catalog.index import Entry, IndexWriter, read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 
 FARES = "fare,class\n1,a\n4,b\n9,b\n16,a\n25,c\n"
 PORTS = "port,boats\nElba,4\nKiel,9\nOban,2\n"

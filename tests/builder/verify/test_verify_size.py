@@ -21,7 +21,8 @@ from builder.verify.probes import PROBES, read_facts
 from builder.verify.runs import close_run, open_run, quiet_harbor
 from builder.verify.trial import Plan, run_trial
 from catalog.rows import Row, row_from_columns
-from catalog.spec import Sizing, parse_spec
+from catalog.spec import Sizing
+from catalog.spec_file import parse_spec
 from catalog.tables import Size, Table
 
 pytestmark = pytest.mark.docker

@@ -18,7 +18,7 @@ from scripted_engine import MODEL, Plan, ScriptedEngine
 from builder.build import build
 from builder.lock import ImageLock
 from catalog.index import read_index
-from catalog.spec import parse_spec
+from catalog.spec_file import parse_spec
 from harnesses.rollouts.record import Record
 from harnesses.sessions import Bounds, HarborSession, HarborSessionFactory, Settings
 
