@@ -11,18 +11,17 @@ Where there is no lock the catalog is still built, over names without digests, a
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from builder.images.reference import DIGEST
+from builder.lock_files import read_lock
 from builder.machine.images import ensure_base, find_local_images
 from builder.machine.recipe import base_body
 from builder.machine.registry import resolve
 from catalog.errors import ImageError, SandboxError, SpecError
-from catalog.faults import toml_fault
 from catalog.spec import Spec
 from catalog.whole import write_whole
 
@@ -122,10 +121,7 @@ def find_lock(spec: Spec, path: Path, choice: Choice | None = None, named: Path 
 
 
 def _read(file: Path, kind: Kind, spec: Spec, again: str) -> ImageLock:
-    try:
-        lock = ImageLock(**tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise SpecError("the lock cannot be used", where=file, found=toml_fault(error), fix=again) from None
+    lock = read_lock(ImageLock, file, "the lock", again)
     if lock.kind != kind or not lock.is_pinned:
         raise SpecError(
             "the lock is not what its name says",

@@ -11,16 +11,16 @@ both. With it a build asks the Hub nothing that it has asked before.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from builder import hub
 from builder.hub.place import MAIN
+from builder.lock_files import read_lock
 from builder.sources.hub_rows import HubName, hub_name
 from catalog.errors import SpecError
-from catalog.faults import plainly, toml_fault
+from catalog.faults import plainly
 from catalog.spec import Spec
 from catalog.whole import write_whole
 
@@ -57,15 +57,7 @@ def find_source_lock(name: HubName, path: Path, named: Path) -> SourceLock | Non
     file = source_lock_path(path)
     if not file.exists():
         return None
-    try:
-        lock = SourceLock(**tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise SpecError(
-            "the lock of the source cannot be used",
-            where=file,
-            found=toml_fault(error),
-            fix=f"harborwright lock {named}",
-        ) from None
+    lock = read_lock(SourceLock, file, "the lock of the source", f"harborwright lock {named}")
     if lock.source != str(name.place):
         raise SpecError(
             "the lock belongs to another source than the spec's",

@@ -12,17 +12,17 @@ whether a file is still the one that the golds were made from, and what has chan
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from builder import hub
 from builder.hub.place import BUCKETS, BucketPlace, bucket_place
 from builder.hub.stored import Stored
+from builder.lock_files import read_lock
 from catalog.errors import HubError, SpecError
-from catalog.faults import plainly, toml_fault
+from catalog.faults import plainly
 from catalog.spec import Spec
 from catalog.whole import write_whole
 
@@ -94,11 +94,7 @@ def find_tables_lock(spec: Spec, place: BucketPlace, path: Path, named: Path) ->
     file = tables_lock_path(path)
     if not file.exists():
         return None
-    try:
-        lock = TablesLock(**tomllib.loads(file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-        fix = renewing(spec, named)
-        raise SpecError("the lock of the tables cannot be used", where=file, found=toml_fault(error), fix=fix) from None
+    lock = read_lock(TablesLock, file, "the lock of the tables", renewing(spec, named))
     if lock.tables != str(place):
         raise SpecError(
             "the lock belongs to other tables than the spec's",

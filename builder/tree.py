@@ -18,6 +18,7 @@ from builder.baked import TaskFile
 from catalog.digest import sha256_of_file
 from catalog.errors import CatalogError
 from catalog.faults import plainly
+from catalog.tables import Table
 
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
@@ -55,6 +56,17 @@ def _write_file(path: str, content: bytes, sha256: str, *, executable: bool = Fa
 
 class ChangedFileError(CatalogError):
     """A file has other bytes than its hash says: it changed under the build, or behind its size and time."""
+
+
+def changed_table(table: Table, found: str, doing: str) -> ChangedFileError:
+    """What to raise where a table is not what it was when it was planned, seen while ``doing`` (what is being done)."""
+    return ChangedFileError(
+        f"a table changed while {doing}, or behind its size and time",
+        where=table.source,
+        expected=f"{table.bytes} bytes, sha256 {table.sha256}",
+        found=found,
+        fix="build again once nothing writes to it: it will be read anew",
+    )
 
 
 class Blobs:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from pydantic import ValidationError
 
@@ -14,10 +13,8 @@ from catalog.curriculum import AGAIN, Curriculum
 from catalog.errors import CatalogError
 from catalog.faults import expected_of, plainly
 from catalog.regular import read_regular
-from catalog.whole import write_whole
+from catalog.whole import refuse_to_replace, write_whole
 from catalog.written import read_json, shown
-
-_MOST_BYTES: Final = 1 << 30
 
 
 def read_curriculum(path: Path) -> Curriculum:
@@ -27,7 +24,7 @@ def read_curriculum(path: Path) -> Curriculum:
         CatalogError: where the file cannot be read or is no curriculum that adds up.
     """
     try:
-        values = read_json(read_regular(path, _MOST_BYTES).decode())
+        values = read_json(read_regular(path).decode())
         if not isinstance(values, dict):
             raise ValueError("no JSON object")
     except (OSError, ValueError) as error:
@@ -67,28 +64,10 @@ def write_curriculum(path: Path, curriculum: Curriculum) -> None:
     Raises:
         CatalogError: where the file cannot be written, or is something other than a curriculum.
     """
-    if path.exists():
-        _refuse_what_is_no_curriculum(path)
+    refuse_to_replace(path, "curriculum", read_curriculum, CatalogError)
     try:
         write_whole(path, curriculum.model_dump_json(indent=1, by_alias=True) + "\n")
     except OSError as error:
         raise CatalogError(
             "the curriculum cannot be written", where=path, found=plainly(error), fix="name another file with --out"
         ) from None
-
-
-def _refuse_what_is_no_curriculum(path: Path) -> None:
-    found: str | None = "no regular file"  # a pipe would be waited for
-    if path.is_file():
-        try:
-            read_curriculum(path)
-            return
-        except CatalogError as error:
-            found = error.found
-    raise CatalogError(
-        "this is no curriculum, and would be replaced",
-        where=path,
-        expected="a new file, or an earlier curriculum",
-        found=found,
-        fix="name another file with --out, or remove this one first",
-    )

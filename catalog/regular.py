@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Final
+
+# Of a list of ours: a schedule of ten million groups, a ledger of three million rollouts.
+LIST_BYTES: Final = 1 << 30
 
 
-def read_regular(path: Path, limit: int) -> bytes:
+def read_regular(path: Path, limit: int = LIST_BYTES) -> bytes:
     """The bytes of a regular file of at most ``limit`` bytes.
 
     Raises:

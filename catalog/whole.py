@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from catalog.errors import UserError
@@ -48,3 +48,33 @@ def refuse_inside(out: Path, catalog: Path, what: str) -> None:
             where=out,
             fix=f"name a file outside of {catalog} with --out",
         )
+
+
+def refuse_to_replace(out: Path, what: str, read: Callable[[Path], object], kind: type[UserError]) -> None:
+    """Pass where nothing lies at ``out``, or an earlier file of the same kind.
+
+    Args:
+        out: the file that is to be written.
+        what: its kind, for the message ("schedule").
+        read: reads such a file; raises a UserError that says what it found instead.
+        kind: the class of the error.
+
+    Raises:
+        UserError: of that class, where something else would be replaced.
+    """
+    if not out.exists():
+        return
+    found: str | None = "no regular file"  # a pipe would be waited for
+    if out.is_file():
+        try:
+            read(out)
+            return
+        except UserError as error:
+            found = error.found
+    raise kind(
+        f"this is no {what}, and would be replaced",
+        where=out,
+        expected=f"a new file, or an earlier {what}",
+        found=found,
+        fix="name another file with --out, or remove this one first",
+    )

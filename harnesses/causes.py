@@ -65,3 +65,8 @@ RULES: Final[Mapping[Cause, Rule]] = MappingProxyType(
         Cause.CANCELLED: Rule("retry", "the run was stopped while this rollout was under way"),
     }
 )
+
+
+def keeps_verdict(cause: Cause | None) -> bool:
+    """Whether the verifier's verdict stands for a rollout that ended so; None is one that simply ended."""
+    return cause is None or RULES[cause].handling == "keep"

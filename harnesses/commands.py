@@ -72,7 +72,8 @@ def schedule_command(
         )
     _refuse_what_has_no_effect(kind, passes, groups, ledger)
     names = tuple(one.name for one in named(harness))
-    tasks = selected(read_index(catalog), split)
+    entries = tuple(read_index(catalog))
+    tasks = selected(entries, split)
     if kind == ADAPTIVE:
         progress, settings = NOTHING_DONE, Settings()
         if ledger is not None:
@@ -84,7 +85,7 @@ def schedule_command(
     else:
         cycle = 1 if kind == "all-pairs" else len(names)
         made = plan_schedule(tasks, names, kind, passes=passes or cycle, seed=seed, split=split)
-    coverage = resolve(made, read_index(catalog), out)  # what is written has passed what its readers ask of it
+    coverage = resolve(made, entries, out)  # what is written has passed what its readers ask of it
     if out is not None:
         refuse_inside(out, catalog, "a schedule")
         write_schedule(out, made)

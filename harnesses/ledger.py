@@ -24,13 +24,12 @@ from catalog.curriculum import Digest
 from catalog.errors import HarnessError
 from catalog.faults import expected_of, plainly
 from catalog.regular import read_regular
-from harnesses.causes import RULES, Cause
+from harnesses.causes import Cause, keeps_verdict
 
 SCHEMA: Final = 1
 _NO_LEDGER: Final = "correct the path; a run that has not begun has no ledger, and is scheduled without --ledger"
 _SEAL: Final = "sha256"
 _SEAL_LETTERS: Final = 16
-_MOST_BYTES: Final = 1 << 30
 _BLOCK: Final = 1 << 16
 
 
@@ -72,7 +71,7 @@ class Rollout(BaseModel):
 
     @model_validator(mode="after")
     def _verdict_or_cause(self) -> Self:
-        keeps = self.cause is None or RULES[self.cause].handling == "keep"
+        keeps = keeps_verdict(self.cause)
         if keeps and self.reward is None:
             raise ValueError("a reward, or the cause of there being none")
         if not keeps and self.reward is not None:
@@ -98,15 +97,7 @@ class Ledger:
             if not os.fstat(file).st_size:
                 self._write(file, 0, _sealed(self.head))
                 _sync_folder(path.parent)
-        head, _ = read_ledger(path)
-        if head != self.head:
-            raise LedgerError(
-                "this ledger belongs to another run",
-                where=path,
-                expected=f"groups of {generations}",
-                found=f"groups of {head.generations}",
-                fix="name another file, or go on with groups of that size",
-            )
+        read_ledger(path)  # damage is told before anything is added to it
 
     def append(self, rollout: Rollout) -> None:
         """Add one line; it is on the disk when this comes back.
@@ -136,16 +127,24 @@ class Ledger:
 
     def _refuse_what_is_no_ledger(self, file: int, whole: int) -> None:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            found = "no regular file"
-        elif whole:
-            first = os.pread(file, _BLOCK, 0).split(b"\n", 1)[0]
-            _read(first, Head, f"{self.path}:1")
+            raise self._unlike("no regular file")
+        first = _sealed(self.head)
+        begins = os.pread(file, len(first), 0)
+        if begins == first or (not whole and first.startswith(begins)):  # also empty, or a first line cut short
             return
-        elif _sealed(self.head).startswith(os.pread(file, _BLOCK, 0)):  # empty, or a first line that was cut short
-            return
-        else:
-            found = "a file that begins otherwise"
+        if not whole:
+            raise self._unlike("a file that begins otherwise")
+        head = _read(os.pread(file, _BLOCK, 0).split(b"\n", 1)[0], Head, f"{self.path}:1")
         raise LedgerError(
+            "this ledger belongs to another run",
+            where=self.path,
+            expected=f"groups of {self.head.generations}",
+            found=f"groups of {head.generations}",
+            fix="name another file, or go on with groups of that size",
+        )
+
+    def _unlike(self, found: str) -> LedgerError:
+        return LedgerError(
             "this is no ledger, and would be changed",
             where=self.path,
             expected="a new file, or an earlier ledger",
@@ -176,7 +175,7 @@ def read_ledger(path: Path) -> tuple[Head, tuple[Rollout, ...]]:
         LedgerError: where there is none, or a line that was acknowledged cannot be read; with its number.
     """
     try:
-        lines = read_regular(path, _MOST_BYTES).split(b"\n")[:-1]
+        lines = read_regular(path).split(b"\n")[:-1]
     except OSError as error:
         raise LedgerError("the ledger cannot be read", where=path, found=plainly(error), fix=_NO_LEDGER) from None
     if not lines:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
+from catalog.svg import picture
+
 _WIDTH: Final = 720
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 60, 40
 _INKS: Final = ("#868e96", "#1864ab")
@@ -35,7 +37,7 @@ def over_time(title: str, width: int, runs: Mapping[str, Sequence[float]]) -> st
             f"{_LEFT + (number + 0.5) * across:.1f},{floor - share * up:.1f}" for number, share in enumerate(shares)
         )
         lines.append(f'<polyline points="{corners}" fill="none" stroke="{_INKS[place % 2]}" stroke-width="2"/>')
-    return _svg(title, height, [*lines, *_legend(tuple(runs))])
+    return picture(title, _WIDTH, height, [*lines, *_legend(tuple(runs))])
 
 
 def side_by_side(title: str, worlds: Mapping[str, Mapping[str, float]]) -> str:
@@ -61,7 +63,7 @@ def side_by_side(title: str, worlds: Mapping[str, Mapping[str, float]]) -> str:
                 f'<rect x="{left}" y="{here}" width="{wide:.1f}" height="{bar - 1}" fill="{_INKS[place % 2]}"/>'
             )
             lines.append(_label(left + wide + 6, here + bar - 2, f"{shares[name]:.1%}", "start"))
-    return _svg(title, height, [*lines, *_legend(names)])
+    return picture(title, _WIDTH, height, [*lines, *_legend(names)])
 
 
 def _round_up(share: float) -> float:
@@ -88,13 +90,3 @@ def _legend(names: Sequence[str]) -> list[str]:
 
 def _label(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {_TEXT}>{escape(text)}</text>'
-
-
-def _svg(title: str, height: int, lines: Sequence[str]) -> str:
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">'
-        f"<title>{escape(title)}</title>"
-        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>'
-        f'<text x="12" y="24" font-family="sans-serif" font-size="15" fill="#212529">{escape(title)}</text>'
-    )
-    return "\n".join([head, *lines, "</svg>\n"])

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
 
 from pydantic import ValidationError
 
 from catalog.faults import expected_of, plainly
 from catalog.regular import read_regular
-from catalog.whole import write_whole
+from catalog.whole import refuse_to_replace, write_whole
 from catalog.written import read_json, shown
 from harnesses.schedule import AGAIN, Schedule, ScheduleError
-
-_MOST_BYTES: Final = 1 << 30
 
 
 def read_schedule(path: Path) -> Schedule:
@@ -24,7 +21,7 @@ def read_schedule(path: Path) -> Schedule:
         ScheduleError: where the file cannot be read or does not add up.
     """
     try:
-        return Schedule.model_validate(read_json(read_regular(path, _MOST_BYTES).decode()))
+        return Schedule.model_validate(read_json(read_regular(path).decode()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
@@ -55,8 +52,7 @@ def write_schedule(path: Path, schedule: Schedule) -> None:
     Raises:
         ScheduleError: where the file cannot be written, or is something other than a schedule.
     """
-    if path.exists():
-        _refuse_what_is_no_schedule(path)
+    refuse_to_replace(path, "schedule", read_schedule, ScheduleError)
     head = json.dumps(schedule.model_dump(by_alias=True, exclude={"groups"}), indent=1)
     groups = ",\n".join(f"  {json.dumps(pair)}" for pair in schedule.groups)
     try:
@@ -65,20 +61,3 @@ def write_schedule(path: Path, schedule: Schedule) -> None:
         raise ScheduleError(
             "the schedule cannot be written", where=path, found=plainly(error), fix="name another file with --out"
         ) from None
-
-
-def _refuse_what_is_no_schedule(path: Path) -> None:
-    found: str | None = "no regular file"  # a pipe would be waited for
-    if path.is_file():
-        try:
-            read_schedule(path)
-            return
-        except ScheduleError as error:
-            found = error.found
-    raise ScheduleError(
-        "this is no schedule, and would be replaced",
-        where=path,
-        expected="a new file, or an earlier schedule",
-        found=found,
-        fix="name another file with --out, or remove this one first",
-    )

@@ -16,6 +16,11 @@ from harnesses.ledger import Rollout
 MOST_UNGRADED: Final = 0.02
 
 
+def too_many_ungraded(ungraded: int, rollouts: int) -> bool:
+    """Whether so many of these rollouts have no verdict that no figure of the run counts."""
+    return ungraded > MOST_UNGRADED * rollouts
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Rollouts, counted.
@@ -47,7 +52,7 @@ class Tally:
     @property
     def void(self) -> bool:
         """Whether so many have no verdict that a figure of the rest says nothing."""
-        return self.rollouts == 0 or self.ungraded > MOST_UNGRADED * self.rollouts
+        return self.rollouts == 0 or too_many_ungraded(self.ungraded, self.rollouts)
 
     def as_dict(self) -> dict[str, object]:
         """The same for programs; a void figure is None."""

@@ -21,7 +21,7 @@ from huggingface_hub.utils._fixes import WeakFileLock
 from builder.hub.answers import EndlessError
 from builder.hub.bucket import Bucket
 from builder.hub.contained import refuse_paths
-from builder.hub.download import no_room, refuse_without_room
+from builder.hub.download import no_room, other_bytes, refuse_without_room
 from builder.hub.place import BucketPlace
 from builder.hub.repository import token_from
 from builder.hub.stored import Stored
@@ -118,13 +118,7 @@ class BucketFiles:
                 raise
             if not held.is_same(part):
                 part.unlink()
-                raise HubError(
-                    "a file came with other bytes than the bucket's own listing says",
-                    where=f"{self.where}/{shown(name, 300)}",
-                    expected=_told(held),
-                    found="others",
-                    fix="run the command again; if it is the same then, check HF_ENDPOINT and any proxy",
-                )
+                raise other_bytes(f"{self.where}/{shown(name, 300)}", _told(held), "the bucket")
             part.replace(place)
 
     def _put(self, name: str) -> None:

@@ -41,14 +41,25 @@ def download(repository: Repository, path: str, commit: str, folder: Path, limit
         raise no_room(folder, error) from None
 
 
-def no_room(folder: Path, error: OSError) -> HubError:
-    """What to raise where this machine cannot keep what was downloaded."""
+def no_room(folder: Path, error: OSError, what: str = "a download") -> HubError:
+    """What to raise where this machine cannot keep ``what``, which came from the Hub."""
     return HubError(
-        "a download cannot be kept",
+        f"{what} cannot be kept",
         where=folder,
         expected="room in the cache",
         found=plainly(error),
         fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
+    )
+
+
+def other_bytes(where: str, expected: str, listed_by: str) -> HubError:
+    """What to raise where a file is not what its listing, of the Hub or of a bucket, says of it."""
+    return HubError(
+        f"a file came with other bytes than {listed_by}'s own listing says",
+        where=where,
+        expected=expected,
+        found="others",
+        fix="run the command again; if it is the same then, check HF_ENDPOINT and any proxy",
     )
 
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from builder.hub.contained import refuse_paths
-from builder.hub.download import download
+from builder.hub.download import download, no_room, other_bytes
 from builder.hub.place import HubPlace
 from builder.hub.repository import Held, Repository, token_from
 from catalog.errors import HubError
-from catalog.faults import plainly
 from catalog.whole import write_whole
 from catalog.written import shown
 
@@ -66,7 +65,7 @@ class Snapshot:
                 self._home.mkdir(parents=True, exist_ok=True)
                 write_whole(self._home / _LISTING, json.dumps({path: list(held) for path, held in kept.items()}))
             except OSError as error:
-                raise _no_room(self._home, error) from None
+                raise no_room(self._home, error, "the listing of a data set") from None
         return kept
 
     def _kept_listing(self) -> dict[str, Held] | None:
@@ -95,21 +94,6 @@ class Snapshot:
         place = download(self._repository, path, self._commit, self.folder, held.bytes)
         if not held.is_same(place, place.stat().st_size):
             place.unlink()
-            raise HubError(
-                "a file came with other bytes than the Hub's own listing says",
-                where=f"{self.where}/{shown(path, 300)}",
-                expected=f"{held.bytes:,} bytes, {'sha256' if held.sha256 else 'git blob'} {held.sha256 or held.blob}",
-                found="others",
-                fix="run the command again; if it is the same then, check HF_ENDPOINT and any proxy",
-            )
+            said = f"{held.bytes:,} bytes, {'sha256' if held.sha256 else 'git blob'} {held.sha256 or held.blob}"
+            raise other_bytes(f"{self.where}/{shown(path, 300)}", said, "the Hub")
         return place
-
-
-def _no_room(folder: Path, error: OSError) -> HubError:
-    return HubError(
-        "the listing of a data set cannot be kept",
-        where=folder,
-        expected="room in the cache",
-        found=plainly(error),
-        fix="free some space, or set HARBORWRIGHT_CACHE to another folder, then run the command again",
-    )

@@ -12,7 +12,7 @@ from builder import hub
 from builder.hub.place import BucketPlace
 from builder.hub.stored import Stored, xet_hash
 from builder.pulled import folder_of_set, lies_flat
-from builder.tree import ChangedFileError
+from builder.tree import changed_table
 from catalog.digest import sha256_of_file
 from catalog.errors import HubError
 from catalog.faults import plainly
@@ -20,6 +20,7 @@ from catalog.tables import Table
 
 # What else may lie in the folder of a set (nothing of ours) before its listing is given up.
 _STRANGERS = 1000
+_DOING = "it was being put into the bucket"
 
 
 @dataclass(slots=True)
@@ -87,23 +88,13 @@ def _state_of(table: Table) -> Stored:
     try:
         return Stored(xet_hash(table.source), table.bytes)
     except OSError as error:
-        raise _changed(table, plainly(error)) from None
+        raise changed_table(table, plainly(error), _DOING) from None
 
 
 def _refuse_changed(table: Table) -> None:
     try:
         found = sha256_of_file(table.source)
     except OSError as error:
-        raise _changed(table, plainly(error)) from None
+        raise changed_table(table, plainly(error), _DOING) from None
     if found != table.sha256:
-        raise _changed(table, f"sha256 {found}")
-
-
-def _changed(table: Table, found: str) -> ChangedFileError:
-    return ChangedFileError(
-        "a table changed while it was being put into the bucket, or behind its size and time",
-        where=table.source,
-        expected=f"{table.bytes} bytes, sha256 {table.sha256}",
-        found=found,
-        fix="build again once nothing writes to it: it will be read anew",
-    )
+        raise changed_table(table, f"sha256 {found}", _DOING)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from builder.tree import ChangedFileError, moment_of
+from builder.tree import changed_table, moment_of
 from catalog import paths
 from catalog.faults import plainly
 from catalog.tables import Table
@@ -24,6 +24,7 @@ TABLE_MODE: Final = 0o555
 _FOLDER_MODE: Final = 0o755
 _FOLDER_TIME: Final = 1_000_000_000
 _PIECE: Final = 1 << 20
+_DOING = "its data image was being made"
 _BLOCK: Final = 512
 _END: Final = bytes(2 * _BLOCK)
 _SECOND: Final = 1_000_000_000
@@ -102,18 +103,8 @@ def _content(table: Table, whole: hashlib._Hash | None) -> Iterator[bytes]:
                     whole.update(piece)
                 yield piece
     except OSError as error:  # told as the table's: whoever sends these bytes would take it for the network's
-        raise _changed(table, plainly(error)) from None
+        raise changed_table(table, plainly(error), _DOING) from None
     if left:
-        raise _changed(table, "more bytes" if left < 0 else f"{table.bytes - left} bytes")
+        raise changed_table(table, "more bytes" if left < 0 else f"{table.bytes - left} bytes", _DOING)
     if whole is not None and whole.hexdigest() != table.sha256:
-        raise _changed(table, f"sha256 {whole.hexdigest()}")
-
-
-def _changed(table: Table, found: str) -> ChangedFileError:
-    return ChangedFileError(
-        "a table changed while its data image was being made, or behind its size and time",
-        where=table.source,
-        expected=f"{table.bytes} bytes, sha256 {table.sha256}",
-        found=found,
-        fix="build again once nothing writes to it: it will be read anew",
-    )
+        raise changed_table(table, f"sha256 {whole.hexdigest()}", _DOING)

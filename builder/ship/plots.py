@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
+from catalog.svg import picture
+
 _WIDTH: Final = 640
 _LEFT: Final = 170
 _BAR: Final = 22
@@ -25,7 +27,7 @@ def bars(title: str, counts: Mapping[str, int]) -> str:
             f'<rect x="{_LEFT}" y="{top}" width="{width}" height="{_BAR}" rx="3" fill="{_INK}"/>',
             f'<text x="{_LEFT + width + 6:.1f}" y="{top + 16}" {_STYLE}>{count:,}</text>',
         ]
-    return _svg(title, 50 + len(counts) * (_BAR + 6), lines)
+    return picture(title, _WIDTH, 50 + len(counts) * (_BAR + 6), lines)
 
 
 def peaks(title: str, measured: Sequence[tuple[int, float]]) -> str:
@@ -44,14 +46,4 @@ def peaks(title: str, measured: Sequence[tuple[int, float]]) -> str:
         f'<circle cx="{70 + limit * across:.1f}" cy="{bottom - peak * up:.1f}" r="3" fill="{_INK}" fill-opacity="0.5"/>'
         for limit, peak in sorted(set(measured))
     ]
-    return _svg(title, height, lines)
-
-
-def _svg(title: str, height: int, lines: Sequence[str]) -> str:
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">'
-        f"<title>{escape(title)}</title>"
-        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>'
-        f'<text x="12" y="24" font-family="sans-serif" font-size="15" fill="#212529">{escape(title)}</text>'
-    )
-    return "\n".join([head, *lines, "</svg>\n"])
+    return picture(title, _WIDTH, height, lines)

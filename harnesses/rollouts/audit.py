@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from harnesses.causes import RULES
+from harnesses.causes import keeps_verdict
 from harnesses.rollouts.record import Record, Turn
 from harnesses.table import all_harnesses
+from harnesses.tally import too_many_ungraded
 
-VOID_SHARE: Final = 0.02  # of rollouts without a verdict; above it no figure of the run counts (S21)
 _SAYS: Final = 160
 
 Said = Iterator[str]
@@ -106,8 +106,7 @@ def _tools(record: Record) -> Said:
 
 
 def _verdict(record: Record) -> Said:
-    keeps = record.cause is None or RULES[record.cause].handling == "keep"
-    if keeps != (record.reward is not None):
+    if keeps_verdict(record.cause) != (record.reward is not None):
         yield f"reward {record.reward} beside cause {record.cause}"
 
 
@@ -186,7 +185,7 @@ class Audit:
     @property
     def void(self) -> bool:
         """True where so many rollouts have no verdict that no figure counts."""
-        return self.rollouts - self.graded > VOID_SHARE * self.rollouts
+        return too_many_ungraded(self.rollouts - self.graded, self.rollouts)
 
     def take(self, record: Record) -> None:
         """Audit one more rollout."""

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from harnesses.causes import RULES, Cause
-from harnesses.rollouts.audit import VOID_SHARE, Audit, audit
+from harnesses.rollouts.audit import Audit, audit
 from harnesses.rollouts.boxes import sweep
 from harnesses.rollouts.record import read_records
+from harnesses.tally import MOST_UNGRADED
 
 _console = Console()
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs.")]
@@ -39,7 +40,7 @@ def _print(made: Audit) -> None:
     """Exclusions before any score."""
     for cause, count in made.causes.most_common():
         _console.print(f"{count:>6} {cause}: {RULES[Cause(cause)].meaning}")
-    void = f" - over {VOID_SHARE:.0%}: no figure of this run counts" if made.void else ""
+    void = f" - over {MOST_UNGRADED:.0%}: no figure of this run counts" if made.void else ""
     _console.print(f"{made.rollouts - made.graded:>6} of {made.rollouts} rollouts have no verdict{void}")
     _console.print(f"{made.solved:>6} of {made.graded} with a verdict are right")
     share = f"{made.trained_tokens:,} of {made.sampled_tokens:,} sampled tokens"

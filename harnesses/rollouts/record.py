@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catalog.errors import HarnessError
+from catalog.whole import write_whole
 from harnesses.causes import Cause
 
 RUN_FILE: Final = "run.json"
@@ -137,6 +138,4 @@ def read_records(folder: Path) -> Iterator[Record]:
 def write_run(folder: Path, settings: dict[str, Any]) -> None:
     """Write the settings of a run into its folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f"{RUN_FILE}.new"
-    beside.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-    beside.rename(folder / RUN_FILE)
+    write_whole(folder / RUN_FILE, json.dumps(settings, indent=2) + "\n")

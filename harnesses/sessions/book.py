@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from catalog.digest import digest_of_directory
 from catalog.errors import CatalogError, HarnessError
-from catalog.index import read_index
+from catalog.index import Entry, read_index
 from harnesses.ledger import Ledger, Rollout, read_ledger
 from harnesses.progress import Due, Progress, remaining
 from harnesses.rollouts.record import Record
@@ -73,19 +73,10 @@ class Book:
         self._paths = {entry.digest: entry.path for entry in entries}
         self.prompts = prompts_of(self.catalog, entries)
         self._scheduled = settings.schedule is not None
-        self._router = Router(self._due(settings), self.prompts)
+        self._router = Router(_due(settings, entries), self.prompts)
         self._held: set[str] = set()
         self._members: Counter[Due] = Counter()
         self._lock = threading.Lock()
-
-    def _due(self, settings: Settings) -> tuple[Due, ...]:
-        if settings.schedule is None:
-            return ()
-        schedule = read_schedule(settings.schedule)
-        resolve(schedule, read_index(self.catalog), settings.schedule)
-        if settings.ledger is None or not settings.ledger.exists():
-            return tuple(Due(group, 0) for group in schedule.numbered())
-        return remaining(schedule, Progress.of(*read_ledger(settings.ledger), settings.ledger))
 
     def any_task(self) -> Path:
         """The directory of one of its tasks."""
@@ -132,6 +123,17 @@ class Book:
                 fix="build the catalog again",
             )
         self._held.add(digest)
+
+
+def _due(settings: Settings, entries: Sequence[Entry]) -> tuple[Due, ...]:
+    """What a run's schedule has left; nothing without one."""
+    if settings.schedule is None:
+        return ()
+    schedule = read_schedule(settings.schedule)
+    resolve(schedule, entries, settings.schedule)
+    if settings.ledger is None or not settings.ledger.exists():
+        return tuple(Due(group, 0) for group in schedule.numbered())
+    return remaining(schedule, Progress.of(*read_ledger(settings.ledger), settings.ledger))
 
 
 def line_of(route: Route, record: Record) -> Rollout | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import catalogs
+from catalogs import digest_of
+
 from catalog import paths
-from catalog.index import Entry, IndexWriter
+from catalog.index import Entry
 from catalog.orders import Scheduled
 from catalog.rows import Tier
 from harnesses.groups import Group
@@ -16,10 +18,6 @@ from harnesses.ledger import Rollout
 
 TIERS: tuple[Tier | None, ...] = ("easy", "medium", "hard", None)
 NAMES = ("opencode", "terminus-2", "mini-swe-agent", "pi", "codex", "claude-code", "gemini-cli", "qwen-coder", "vibe")
-
-
-def digest_of(name: str) -> str:
-    return "sha256:" + hashlib.sha256(name.encode()).hexdigest()
 
 
 def tasks_of(*counts: int) -> list[Scheduled]:
@@ -31,35 +29,14 @@ def tasks_of(*counts: int) -> list[Scheduled]:
     ]
 
 
-def entry_of(name: str, tier: Tier | None = "easy", split: str = "train") -> Entry:
-    values: dict[str, Any] = {
-        "digest": digest_of(name),
-        "name": name,
-        "path": f"{split}/{name}",
-        "split": split,
-        "tier": tier,
-        "answer_type": "number",
-        "tables": ("a.csv",),
-        "table_set": "0" * 64,
-        "cpus": 1,
-        "memory_mb": 1024,
-        "storage_mb": 1536,
-        "license": None,
-        "grader_version": "1.0.0",
-        "program": True,
-    }
-    return Entry(**values)
-
-
 def write_catalog(folder: Path, entries: Iterable[Entry]) -> Path:
     """An index over these entries, and an instruction for each."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with IndexWriter(folder, "acme/sales") as writer:
-        for entry in entries:
-            writer.add(entry)
-            task = folder / entry.path
-            task.mkdir(parents=True)
-            (task / paths.INSTRUCTION).write_text(f"What is asked of {entry.name}?\n")
+    known = tuple(entries)
+    catalogs.write_catalog(folder, known)
+    for entry in known:
+        task = folder / entry.path
+        task.mkdir(parents=True)
+        (task / paths.INSTRUCTION).write_text(f"What is asked of {entry.name}?\n")
     return folder
 
 

@@ -7,9 +7,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from catalogs import digest_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scheduling import NAMES, digest_of, rollout_of, tasks_of
+from scheduling import NAMES, rollout_of, tasks_of
 
 from catalog.orders import Scheduled
 from harnesses.adaptive import Adaptive, Settings

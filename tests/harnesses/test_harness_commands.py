@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from scheduling import entry_of, rollout_of, write_catalog
+from catalogs import entry_of
+from scheduling import rollout_of, write_catalog
 
 from harnesses.causes import Cause
 from harnesses.ledger import Ledger

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 import toy_run
+from catalogs import digest_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from scheduling import NAMES, digest_of, rollout_of, tasks_of
+from scheduling import NAMES, rollout_of, tasks_of
 
 from harnesses.causes import RULES, TRIES, Cause
 from harnesses.groups import Group, MixedGroupError
@@ -70,7 +71,8 @@ def test_a_run_that_is_killed_at_random_points_meets_every_group_exactly_once(
     path, chance, kills = tmp_path / "run.ledger", random.Random(11), 0
     known: set[bytes] = set()
     for seed in range(100):
-        process = subprocess.Popen([sys.executable, toy_run.__file__, file, path, str(GENERATIONS), str(seed)])
+        command = [sys.executable, toy_run.__file__, str(file), str(path), str(GENERATIONS), str(seed)]
+        process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
         enough = lines_of(path) + chance.randint(1, 25)
         while process.poll() is None and lines_of(path) < enough:
             time.sleep(0.002)

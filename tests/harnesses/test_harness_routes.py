@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scheduling import NAMES, digest_of, entry_of, rollout_of, tasks_of, write_catalog
+from catalogs import digest_of, entry_of
+from scheduling import NAMES, rollout_of, tasks_of, write_catalog
 
 from harnesses.groups import Group, MixedGroupError, harness_for
 from harnesses.ledger import Ledger, read_ledger

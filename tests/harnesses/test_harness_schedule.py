@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from scheduling import NAMES, entry_of, tasks_of, write_catalog
+from catalogs import entry_of
+from scheduling import NAMES, tasks_of, write_catalog
 
 from catalog.errors import CatalogError, HarnessError
 from catalog.index import Entry

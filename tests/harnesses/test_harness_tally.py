@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scheduling import digest_of, rollout_of
+from catalogs import digest_of
+from scheduling import rollout_of
 
 from harnesses.causes import Cause
 from harnesses.groups import Group

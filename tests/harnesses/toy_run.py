@@ -9,7 +9,8 @@ import random
 import sys
 from pathlib import Path
 
-from scheduling import digest_of, rollout_of
+from catalogs import digest_of
+from scheduling import rollout_of
 
 from harnesses.causes import TRIES, Cause
 from harnesses.groups import Group
